@@ -4,7 +4,7 @@ FROM python:3.11.11-slim-bookworm
 WORKDIR /srv
 COPY pyproject.toml README.md LICENSE requirements.txt ./
 # Without Pillow, so that the image stays small: the plugin Attachments then makes no thumbnails
-# (docs/operations.md, The image).
+# (docs/operations/deployment.md, Image).
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
 COPY chat_aio chat_aio
 COPY indexes indexes

@@ -11,7 +11,7 @@ SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 # A run starts a hundred Python processes: none compiles what another has compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test test-long quick check tables package docs audit lock bench format clean
+.PHONY: run test test-long quick check tables package release docs audit lock bench format clean
 
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	@$(BIN)/chat-aio demo
@@ -25,17 +25,21 @@ test-long: $(READY)  ## what takes minutes: long histories, outages for minutes,
 quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves
 	$(BIN)/python -m pytest $(SPREAD) $(RULES)
 
-check: $(READY)  ## style, types, import law
+check: $(READY)  ## style, types, import law, plain words
 	$(BIN)/ruff check . $(SCRIPTS)
 	$(BIN)/ruff format --check . $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/plain-words
 
 tables: $(READY)  ## the tables of the documents that follow from the code
 	$(BIN)/python scripts/document_tables.py
 
-package: $(READY)  ## sdist and wheel, and the wheel used in an empty environment
+package: $(READY)  ## sdist, wheel and npm tarball, each used alone in empty environments
 	$(BIN)/python scripts/package
+
+release: $(READY)  ## sdist, wheel, npm tarball and notes in dist/, checked; it publishes nothing
+	$(BIN)/python scripts/release
 
 docs: $(DOCS)/.ready  ## the documentation as a site, in site/
 	rm -rf build/docs && mkdir -p build/docs
@@ -57,7 +61,7 @@ lock: $(READY)  ## the versions that development, the image and the site are mad
 		--constraint requirements-dev.txt --output-file requirements-run.txt pyproject.toml
 	$(BIN)/$(COMPILE) --output-file requirements-docs.txt requirements-docs.in
 
-bench: $(READY)  ## the performance table of docs/operations.md
+bench: $(READY)  ## the performance table of docs/project/benchmarks.md
 	$(BIN)/python scripts/bench
 
 format: $(READY)

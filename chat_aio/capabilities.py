@@ -7,7 +7,8 @@ from chat_aio import errors
 
 
 class Capability(Enum):
-    """An optional part of the service; switch one off with `Options(without={...})`."""
+    """An optional part of the service; switch one off with
+    `Options(disabled_capabilities={...})`."""
 
     CHANNELS = errors.ChannelsUnsupported
     INVITES = errors.InvitesUnsupported

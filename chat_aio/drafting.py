@@ -42,11 +42,11 @@ class DraftCalls(Protocol):
 
 
 class DraftWriter:
-    """`async with` it: what is given to `write` is shown to readers as it comes, and at the end of
+    """`async with` it: the text given to `write` is shown to readers at once, and at the end of
     the block sent as a `message`. The draft is cancelled if the block raises, or is blank.
 
-    `mentions` and `metadata` can be set for the message. `stopped` tells that somebody wants no
-    more of it: `write` then leaves out what it gets, so end the block.
+    `mentions` and `metadata` can be set for the message. `stopped` is true once a user has
+    stopped it: `write` then ignores its text, so end the block.
     """
 
     def __init__(self, calls: DraftCalls, *, pause_seconds: float = PAUSE_SECONDS) -> None:
@@ -88,7 +88,11 @@ class DraftWriter:
         is_over = error is not None
         try:
             if error is None:
-                await self._finish()
+                await _insisting(self._send_waiting)
+                if not self._is_blank:
+                    self.message = await _insisting(
+                        lambda: self._calls.finish(self._draft_id, self.mentions, self.metadata)
+                    )
                 is_over = self.message is None
         except ChatError as refusal:
             # Without an answer the message may be there: then the draft ends by itself.
@@ -97,37 +101,24 @@ class DraftWriter:
         finally:
             await cancel_and_wait(self._sending)
             if is_over:
-                await self._cancel()
-
-    async def _finish(self) -> None:
-        await _insisting(self._send_waiting)
-        if not self._is_blank:
-            self.message = await _insisting(
-                lambda: self._calls.finish(self._draft_id, self.mentions, self.metadata)
-            )
-
-    async def _cancel(self) -> None:
-        try:
-            await self._calls.cancel(self._draft_id)
-        except ChatError as error:  # It is over already, or ends as an abandoned one.
-            log.info("draft %r was not cancelled: %s", self._draft_id, error.code)
+                try:
+                    await self._calls.cancel(self._draft_id)
+                except ChatError as error:  # It is over already, or ends as an abandoned one.
+                    log.info("draft %r was not cancelled: %s", self._draft_id, error.code)
 
     async def _keep_sending(self) -> None:
         """Also after it was stopped: the block may take its time to end."""
         while True:
-            has_more = await self._wait_for_more()
+            has_more = True
+            try:
+                await asyncio.wait_for(self._more.wait(), ALIVE_SECONDS)
+            except TimeoutError:
+                has_more = False
             try:
                 await self._send_waiting(even_nothing=not has_more)
             except StorageUnavailable:
                 self._more.set()  # The text is still there; try it again.
             await asyncio.sleep(self._pause)
-
-    async def _wait_for_more(self) -> bool:
-        try:
-            await asyncio.wait_for(self._more.wait(), ALIVE_SECONDS)
-        except TimeoutError:
-            return False
-        return True
 
     async def _send_waiting(self, *, even_nothing: bool = False) -> None:
         async with self._one_at_a_time:
@@ -137,7 +128,7 @@ class DraftWriter:
                 even_nothing = False
 
     async def _send(self) -> None:
-        """Send what is at the beginning of what waits, or once more what has no answer yet: it may
+        """Send the first of the waiting parts, or repeat one without an answer: it may
         be there already, and then nothing else can be under its number."""
         if self._unanswered is None:
             self._unanswered = self._waiting[:MOST_AT_ONCE]

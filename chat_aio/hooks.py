@@ -7,7 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from enum import Enum
+from typing import Any, Final, Literal, TypeVar
 
 from chat_aio.errors import InternalError
 from chat_aio.schema.models import (
@@ -41,6 +42,17 @@ class PermissionContext:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CreateContext:
+    """May `user_id` create this conversation? `user_ids` are its other users, each once;
+    `metadata` is a copy."""
+
+    user_id: str
+    kind: Literal["direct", "group"]
+    user_ids: tuple[str, ...]
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ModerationContext:
     """May `user_id` do this? `action` is the method's name, such as `ban_user`; `target_user_id` is
     the user whom it affects, None if it affects no particular user."""
@@ -52,11 +64,20 @@ class ModerationContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RateContext:
-    """May `user_id` call `method` once more? It is a method of the server API, such as
-    `send_message`, or the last word of a plugin's path."""
+    """May `user_id` call `method` again? It is a method of the server API, such as
+    `send_message`, or the last word of a plugin's path; when a quota is used up, it is the kind of
+    that quota, such as `messages`."""
 
     user_id: str
     method: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyContext:
+    """May `user_id` create, find or look up the group that has this `key`?"""
+
+    user_id: str
+    key: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +117,7 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """What is shown of a user. `avatar_url` is the address of an image: http, https, or a path of
+    """A user's profile. `avatar_url` is the address of an image: http, https, or a path of
     your site. Raises ValueError for another one, and for a blank name."""
 
     name: str
@@ -119,9 +140,20 @@ class UserSearch:
     limit: int
 
 
+class Exempt(Enum):
+    """The type of `EXEMPT`."""
+
+    EXEMPT = "exempt"
+
+
+EXEMPT: Final = Exempt.EXEMPT
+"""What `rate_limit` returns for a user whom neither limits nor quotas restrict."""
+
 Answer = Awaitable[bool] | bool
 PermissionRule = Callable[[PermissionContext], Answer]
-RateRule = Callable[[RateContext], Awaitable[float | None] | float | None]
+CreateRule = Callable[[CreateContext], Answer]
+RateAnswer = float | Exempt | None
+RateRule = Callable[[RateContext], Awaitable[RateAnswer] | RateAnswer]
 ProfilesHook = Callable[[Sequence[str]], Awaitable[Mapping[str, Profile]] | Mapping[str, Profile]]
 RolesHook = Callable[[str], Awaitable[Collection[Role]] | Collection[Role]]
 UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]]
@@ -131,10 +163,14 @@ UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]
 class Hooks:
     """The host's own rules. Each may be sync or async; None keeps the default.
 
-    `can_read` is asked about conversations; with `can_read_messages` also about each message that
-    would be shown (docs/behaviour.md 5.5). `profiles` gets up to 100 user ids; `search_users`
-    returns the ids of those it finds, the best first (docs/people.md). `allowed_roles` returns the
-    roles that a user's messages may have over HTTP (docs/behaviour.md 4.16).
+    `can_read` is called for conversations; with `can_read_messages` also for each message that
+    would be shown (specification 5.5). `can_create`, `can_leave` and `can_delete_message` restrict
+    the default rules further (specification 5.6). `profiles` gets up to 100 user ids;
+    `search_users` returns the ids of those it finds, the best first (docs/guides/people.md).
+    `allowed_roles` returns the roles that a user's messages may have over HTTP (specification
+    4.16). Only users for whom `can_set_key` returns True may use keys of groups over HTTP
+    (specification 17.2), and only those for whom `can_delete` returns True may delete conversations
+    there (specification 3.9).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -147,11 +183,16 @@ class Hooks:
     can_write: PermissionRule | None = None
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
+    can_create: CreateRule | None = None
+    can_leave: PermissionRule | None = None
+    can_delete_message: PermissionRule | None = None
+    can_delete: PermissionRule | None = None
     can_moderate: Callable[[ModerationContext], Answer] | None = None
     rate_limit: RateRule | None = None
     profiles: ProfilesHook | None = None
     search_users: UserSearchHook | None = None
     allowed_roles: RolesHook | None = None
+    can_set_key: Callable[[KeyContext], Answer] | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

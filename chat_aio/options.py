@@ -3,13 +3,25 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from chat_aio.capabilities import Capability
+from chat_aio.schema.models import OptionalFields
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
-MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes", "history_days", "profile_seconds"}
+_FIELD = re.compile(r"[^$.\0]{1,100}")
+
+MAX_METADATA_INDEXES = 8
+
+MAY_BE_ZERO = {
+    "replay_buffer_seconds",
+    "replay_buffer_events",
+    "replay_buffer_bytes",
+    "message_version_days",
+    "profile_cache_seconds",
+}
 """Without a replay buffer every replay is read from storage; without a history nothing is kept of
 what messages were before; profiles that are not kept are asked for each time."""
 
@@ -17,7 +29,7 @@ what messages were before; profiles that are not kept are asked for each time.""
 @dataclass(frozen=True, kw_only=True)
 class Quotas:
     """How much each user may do within any hour or minute; None for no limit. Each process counts
-    for itself (docs/behaviour.md 1.12). Raises ValueError for less than one."""
+    for itself (specification 1.12). 0 allows none. Raises ValueError for less."""
 
     conversations_per_hour: int | None = 200
     invites_per_hour: int | None = 100
@@ -33,8 +45,8 @@ class Quotas:
         for quota in fields(self):
             most = getattr(self, quota.name)
             whole = isinstance(most, int) and not isinstance(most, bool)
-            if most is not None and not (whole and most >= 1):
-                raise ValueError(f"Quotas({quota.name}={most!r}): must be None or an int from 1 on")
+            if most is not None and not (whole and most >= 0):
+                raise ValueError(f"Quotas({quota.name}={most!r}): must be None or an int from 0 on")
 
 
 def option(default: Any, meaning: str) -> Any:
@@ -58,7 +70,7 @@ class Options:
         True,
         "create missing collections, indexes and validators at start; if off, only verify them",
     )
-    without: frozenset[Capability] = option(
+    disabled_capabilities: frozenset[Capability] = option(
         frozenset,
         "capabilities to switch off: any of `channels`, `invites`, `moderation`, `search` and "
         "`streams`",
@@ -71,7 +83,8 @@ class Options:
     extra_events: bool = option(
         False,
         "events beyond the contract: `read.updated`, `conversation.created`, "
-        "`join_request.created` and `join_request.resolved`; recommended",
+        "`join_request.created` and `join_request.resolved`, and `stream.changed`; "
+        "recommended",
     )
     inbox: bool = option(
         False,
@@ -82,7 +95,22 @@ class Options:
         "bans from one conversation, frozen conversations, slow mode, topics, history since "
         "joining and pinned messages",
     )
-    moderation_desk: bool = option(
+    conversation_keys: bool = option(
+        False,
+        "groups have a key of your app, such as `order:7`, by which they are found or created, and "
+        "their participants are set as a whole",
+    )
+    editable_metadata: bool = option(
+        False,
+        "metadata of groups and messages may be changed; each change has a version, so that no "
+        "writer overwrites another one's change",
+    )
+    metadata_indexes: tuple[str, ...] = option(
+        (),
+        "up to 8 fields of conversations' metadata, such as `orderId`, by which they are found; "
+        "each takes an index, which `chat-aio indexes apply` creates and no start does",
+    )
+    moderation_tools: bool = option(
         False,
         "routes and methods for moderators: look at messages of any conversation, remove and "
         "restore them, grouped reports",
@@ -92,22 +120,22 @@ class Options:
         "searches may ask for words that begin with the last one, while it is typed; takes an "
         "index of its own",
     )
-    history_days: float = option(
+    message_version_days: float = option(
         30.0,
         "how long moderators see what a message was before it was edited, deleted or removed; "
-        "only with `moderation_desk`, 0 keeps nothing",
+        "only with `moderation_tools`, 0 keeps nothing",
     )
     reauthenticate: bool = option(
         False,
         "call the `auth` hook again at each heartbeat of a stream, with the request that opened "
         "it; if the login is no longer valid, the stream ends",
     )
-    separate_blocked: bool = option(
+    hide_blocked_users: bool = option(
         False,
         "users who have blocked one another get no presence, typing or receipts of each other "
         "and cannot add each other to groups; recommended",
     )
-    presence_needs_exchange: bool = option(
+    presence_requires_mutual_messages: bool = option(
         False,
         "show presence only to users who have both written in one conversation; recommended if "
         "strangers can write to users",
@@ -151,7 +179,7 @@ class Options:
         None,
         "a request that takes longer is a warning in the log, with its parts",
     )
-    profile_seconds: float = option(
+    profile_cache_seconds: float = option(
         60.0,
         "how long what the hook `profiles` has returned is kept; 0 asks each time",
     )
@@ -187,16 +215,25 @@ class Options:
     )
     replay_bytes: int = option(4 * 1024 * 1024, "maximum size of a replay")
 
-    ring_seconds: float = option(
+    replay_buffer_seconds: float = option(
         300.0,
         "how far back a process reads the change stream at start, to fill its replay buffer",
     )
-    ring_events: int = option(50_000, "maximum number of events in the replay buffer")
-    ring_bytes: int = option(64 * 1024 * 1024, "maximum size of the replay buffer")
-    feed_stall_seconds: float = option(
+    replay_buffer_events: int = option(50_000, "maximum number of events in the replay buffer")
+    replay_buffer_bytes: int = option(64 * 1024 * 1024, "maximum size of the replay buffer")
+    change_stream_timeout_seconds: float = option(
         15.0,
         "if the change stream shows no sign of life for this long, streams are closed",
     )
+
+    @cached_property
+    def optional_fields(self) -> OptionalFields:
+        """The fields that these options add to conversations and messages."""
+        return OptionalFields(
+            room_controls=self.room_controls,
+            keys=self.conversation_keys,
+            metadata_versions=self.editable_metadata,
+        )
 
     @property
     def flags(self) -> frozenset[str]:
@@ -206,14 +243,29 @@ class Options:
         )
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "without", frozenset(self.without))
+        object.__setattr__(self, "disabled_capabilities", frozenset(self.disabled_capabilities))
         if self.allowed_origins is not None:
             object.__setattr__(self, "allowed_origins", _origins_from(self.allowed_origins))
+        object.__setattr__(self, "metadata_indexes", _indexed_from(self.metadata_indexes))
         for option in fields(self):
             value = getattr(self, option.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number and (value < 0 or (value == 0 and option.name not in MAY_BE_ZERO)):
                 raise ValueError(f"Options({option.name}={value!r}): must be a positive number")
+
+
+def _indexed_from(given: Collection[str]) -> tuple[str, ...]:
+    """Names of top-level fields of metadata. Raises ValueError for others, and for too many."""
+    names = tuple(dict.fromkeys((given,) if isinstance(given, str) else given))
+    wrong = [name for name in names if not _FIELD.fullmatch(name)]
+    if isinstance(given, str) or wrong:
+        raise ValueError(
+            f"Options(metadata_indexes=...): {(wrong or names)[0]!r} is not a list of names "
+            "without `$`, `.` and NUL, of 1 to 100 characters, such as ['orderId', 'status']"
+        )
+    if len(names) > MAX_METADATA_INDEXES:
+        raise ValueError(f"Options(metadata_indexes=...): at most {MAX_METADATA_INDEXES}")
+    return names
 
 
 def _origins_from(given: Collection[str]) -> frozenset[str]:

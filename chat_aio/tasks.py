@@ -18,7 +18,7 @@ _UNSET = object()
 
 
 async def answered(answer: Awaitable[T], limit: float) -> T:
-    """Run an async function of the host's in a task of its own and return its result. Raises
+    """Run an async function of the host in a separate task and return its result. Raises
     TimeoutError.
 
     Context variables that it sets stay set afterwards, as if it had been awaited here.
@@ -28,7 +28,7 @@ async def answered(answer: Awaitable[T], limit: float) -> T:
     _ASKED.add(asked)
     asked.add_done_callback(_forget)
     # `wait`, not `wait_for`, which would cancel it: it may be in a call of the database's driver,
-    # and a cancelled call can break the client (docs/decisions/0009).
+    # and a cancelled call can break the client (decision 0009).
     await asyncio.wait({asked}, timeout=limit)
     if not asked.done():
         raise TimeoutError(f"no answer within {limit} seconds")
@@ -49,7 +49,7 @@ def _forget(asked: asyncio.Task[Any]) -> None:
 
 
 async def cancel_and_wait(*tasks: asyncio.Task[Any], again: float = AGAIN_SECONDS) -> None:
-    """Cancel tasks and wait until all are done, cancelling them `again` after so many seconds.
+    """Cancel tasks and wait until all are done, cancelling them again after `again` seconds.
     Their results and exceptions are dropped."""
     # Cancelling once is not enough: `asyncio.wait_for` of Python 3.11, with which PyMongo connects,
     # swallows a cancellation that arrives together with its result. And a task that is cleaning up

@@ -29,9 +29,16 @@ from chat_aio.options import Options
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OURS = "CHAT_AIO_TEST_MONGO_IS_OURS"
 OPTIONS = (
-    *("--setParameter", "diagnosticDataCollectionEnabled=0"),
-    *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "5"),
-    *("--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"),
+    "--setParameter",
+    "diagnosticDataCollectionEnabled=0",
+    "--setParameter",
+    "minSnapshotHistoryWindowInSeconds=0",
+    "--syncdelay",
+    "5",
+    "--wiredTigerCacheSizeGB",
+    "0.25",
+    "--oplogSize",
+    "128",
 )
 """Options of mongod for many small databases that live for a second each: keep little on disk."""
 
@@ -101,7 +108,7 @@ async def chat_database(chat_mongo_url: str) -> AsyncIterator[Database]:
 async def chat(chat_database: Database) -> AsyncIterator[Chat]:
     """An open chat over the test's database; use its `chat.api`."""
     # All tests share one oplog: each test would read the minutes of others before it.
-    async with Chat(chat_database, options=Options(ring_seconds=1)) as opened:
+    async with Chat(chat_database, options=Options(replay_buffer_seconds=1)) as opened:
         yield opened
 
 

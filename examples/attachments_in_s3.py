@@ -53,7 +53,7 @@ class S3(Store):
         (upload,) = re.findall(rb"<UploadId>(.*?)</UploadId>", begun)
         named = {"uploadId": upload.decode()}
         try:
-            parts = [each async for each in self._parts(file_id, named, chunks)]
+            parts = [etag async for etag in self._parts(file_id, named, chunks)]
             listed = "".join(
                 f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>"
                 for number, etag in enumerate(parts, 1)
@@ -69,8 +69,8 @@ class S3(Store):
     ) -> AsyncIterator[str]:
         """Send the parts one by one; gives the ETag of each."""
         waiting, number = bytearray(), 1
-        async for each in chunks:
-            waiting += each
+        async for chunk in chunks:
+            waiting += chunk
             if len(waiting) >= PART_BYTES:
                 yield await self._put_part(file_id, named, number, bytes(waiting))
                 waiting.clear()

@@ -1,6 +1,6 @@
 """A chat in your pages: as an element, in a page of your own, and with React.
 
-    pip install chat-aio
+    pip install ../chat_aio  # docs/start/installation.md
     apt-get install --no-install-recommends node-react node-react-dom  # for the page with React
     python examples/chat_in_pages.py
 
@@ -58,7 +58,7 @@ async def auth(request: web.Request) -> dict[str, str] | None:
 
 
 async def profiles(user_ids: Sequence[str]) -> Mapping[str, Profile]:
-    return {each: Profile(name=NAMES[each]) for each in user_ids if each in NAMES}
+    return {user_id: Profile(name=NAMES[user_id]) for user_id in user_ids if user_id in NAMES}
 
 
 async def page(request: web.Request) -> web.StreamResponse:

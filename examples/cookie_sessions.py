@@ -1,6 +1,6 @@
 """Cookie sessions: the host has its own login, and logged-in users can use the chat.
 
-    pip install chat-aio aiohttp-session cryptography
+    pip install ../chat_aio aiohttp-session cryptography  # docs/start/installation.md
     python examples/cookie_sessions.py
     curl -c jar -d '{"name": "ada"}' http://127.0.0.1:8000/login
     curl -b jar http://127.0.0.1:8000/api/chat/conversations

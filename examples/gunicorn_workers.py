@@ -1,6 +1,6 @@
 """Several workers under gunicorn, each with its own event loop and MongoDB client.
 
-    pip install 'chat-aio[gunicorn]'
+    pip install '../chat_aio[gunicorn]'  # docs/start/installation.md
     gunicorn --chdir examples -k aiohttp.GunicornWebWorker -w 2 -b 127.0.0.1:8000 \
         --graceful-timeout 5 gunicorn_workers:make_app
     curl -H 'X-User: ada' http://127.0.0.1:8000/api/chat/conversations

@@ -1,6 +1,6 @@
 """JSON Web Tokens: as a bearer token in requests, in the query string of the stream.
 
-    pip install chat-aio PyJWT
+    pip install ../chat_aio PyJWT  # docs/start/installation.md
     TOKEN_KEY=$(openssl rand -hex 32) python examples/jwt_tokens.py
     TOKEN=$(curl -s -d '{"name": "ada"}' http://127.0.0.1:8000/login | jq -r .token)
     curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/api/chat/conversations

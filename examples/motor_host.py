@@ -1,12 +1,12 @@
 """A host that still runs on Motor: its own collections and the chat over one client.
 
-    pip install 'chat-aio[motor]'
+    pip install '../chat_aio[motor]'  # docs/start/installation.md
     python examples/motor_host.py
     curl -H 'X-User: ada' http://127.0.0.1:8000/profile
     curl -H 'X-User: ada' http://127.0.0.1:8000/api/chat/conversations
 
 The header stands in for your login. The profile counts the user's messages in the chat's own
-collection: its documents are described in docs/data-model.md, and hosts may read them.
+collection: its documents are described in docs/reference/data-model.md, and hosts may read them.
 """
 
 import os

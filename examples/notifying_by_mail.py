@@ -43,9 +43,9 @@ async def send_digests(notes: Any) -> None:
     """One mail for each user for whom something is noted."""
     for user_id in await notes.distinct("userId"):
         found = await notes.find({"userId": user_id}).sort("at", 1).to_list(None)
-        newest = {each["conversationId"]: each["line"] for each in found}
+        newest = {note["conversationId"]: note["line"] for note in found}
         await asyncio.to_thread(send_mail, user_id, [*newest.values()])
-        await notes.delete_many({"_id": {"$in": [each["_id"] for each in found]}})
+        await notes.delete_many({"_id": {"$in": [note["_id"] for note in found]}})
 
 
 async def keep_sending(notes: Any) -> None:

@@ -44,7 +44,7 @@ ENOUGH_BYTES = 4 << 30
 MOST_WORKERS = 8
 PREFIX = "chat-aio-tests-"
 PATIENT = {
-    "ring_seconds": 5,
+    "replay_buffer_seconds": 5,
     "quotas": None,
     # On a busy machine, what takes long has not failed.
     "storage_timeout_seconds": 60,

@@ -1,1 +1,1 @@
-"""What the chat does: the only package with rules, which HTTP and the server API share."""
+"""What the chat does: the only package with rules, shared by HTTP and the server API."""

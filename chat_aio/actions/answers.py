@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Generic, TypeVar
 
 import orjson
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.people import people_of_conversations, people_of_messages, users_shown
-from chat_aio.schema.models import ConversationHead, ConversationPage, MessagePage, User
+from chat_aio.schema.models import (
+    ConversationPage,
+    MessagePage,
+    OptionalFields,
+    UnreadSummary,
+    User,
+)
 from chat_aio.schema.wire import Wire, json_from
 from chat_aio.store.decoded import DecodedConversation
 from chat_aio.store.documents import MessageDocument
@@ -34,10 +40,10 @@ async def shapes_of(
     stored_bytes: int,
 ) -> tuple[tuple[Shape, ...], int]:
     """Build the shapes of `rows`, or their JSON, up to 4 MiB of JSON, at least one
-    (docs/behaviour.md 1.5).
+    (specification 1.5).
 
-    `shown` returns None for a row to leave out. Returns what was built, and how many rows it
-    covers.
+    `shown` returns None for a row to leave out. Returns the shapes, and the number of rows
+    that they cover.
     """
     made: list[Shape] = []
     # Measuring a shape means serialising twice. The JSON of up to 128 KiB of BSON cannot reach
@@ -60,12 +66,12 @@ async def shapes_of(
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """The messages of a page as they are stored, readable, with the parents that they quote.
+    """The stored messages of a page, readable, with the parents that they quote.
 
-    Callers in process get objects; HTTP gets JSON, for which none are made (docs/decisions/0053).
-    `cursor_behind` returns the cursor of the next page, if this one ends after so many messages;
-    `previous_cursor` leads to newer ones. With `shows_users` the page has the users whom its
-    messages show.
+    Callers in process get objects; HTTP gets JSON, for which no objects are made
+    (decision 0053). `cursor_behind(count)` returns the cursor of the next page if this one
+    ends after `count` messages; `previous_cursor` leads to newer ones. With `shows_users` the page
+    contains the users that its messages show.
     """
 
     context: Context
@@ -105,28 +111,29 @@ class MessageList:
         return people_of_messages(self.documents[:count], self.parents)
 
     async def built(
-        self, build: Callable[[MessageDocument, Parents], Shape]
+        self, build: Callable[[MessageDocument, Parents, OptionalFields], Shape]
     ) -> tuple[tuple[Shape, ...], int]:
         """The shapes of the messages, and how many messages they cover."""
+        optional = self.context.database.optional_fields
         return await shapes_of(
             self.context,
             self.documents,
-            lambda document: build(document, self.parents),
+            lambda document: build(document, self.parents, optional),
             stored_bytes=self.stored_bytes,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationList:
-    """The conversations of a page as they are stored, each with the caller's unread count; None for
-    one that is to be left out. Otherwise as MessageList."""
+    """The stored conversations of a page, with the caller's unread counts; a row of None is left
+    out. Otherwise as MessageList."""
 
     context: Context
     rows: Sequence[tuple[DecodedConversation, int] | None]
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
     last_messages: MessageList | None = None
-    heads: Mapping[str, ConversationHead] | None = None
+    unread_summaries: Mapping[str, UnreadSummary] | None = None
     shows_users: bool = False
 
     async def page(self) -> ConversationPage:
@@ -135,7 +142,7 @@ class ConversationList:
             conversations=shown.conversations,
             next_cursor=shown.next_cursor,
             last_messages=shown.last_messages,
-            heads=shown.heads,
+            unread_summaries=shown.unread_summaries,
             users=shown.users,
         )
 
@@ -146,8 +153,8 @@ class ConversationList:
         if shown.last_messages is not None:
             last = shown.last_messages.items()
             further["lastMessages"] = {name: orjson.Fragment(encoded) for name, encoded in last}
-        if shown.heads is not None:
-            further["heads"] = _json_of_each(shown.heads)
+        if shown.unread_summaries is not None:
+            further["unreadSummaries"] = _json_of_each(shown.unread_summaries)
         if shown.users is not None:
             further["users"] = _json_of_each(shown.users)
         return _page_json("conversations", shown.conversations, shown.next_cursor, **further)
@@ -155,21 +162,24 @@ class ConversationList:
     async def _built(
         self,
         build: Callable[[DecodedConversation, int], Shape],
-        build_message: Callable[[MessageDocument, Parents], Other],
+        build_message: Callable[[MessageDocument, Parents, OptionalFields], Other],
     ) -> "_Built[Shape, Other]":
         rows, last = self.rows, None
         if self.last_messages is not None:
             messages, covered = await self.last_messages.built(build_message)
             names = [message["conversationId"] for message in self.last_messages.documents]
             last = dict(zip(names, messages, strict=False))
-            rows = _before(names[covered] if covered < len(names) else None, rows)
+            if covered < len(names):
+                # The rows end where their last messages do: a row without one would look empty.
+                end = names[covered]
+                rows = [*takewhile(lambda row: not row or row[0].document["_id"] != end, rows)]
         shown, count = await shapes_of(
             self.context, rows, lambda row: row and build(*row), stored_bytes=self.stored_bytes
         )
         here = {row[0].document["_id"] for row in rows[:count] if row}
-        last, heads = _among(here, last), _among(here, self.heads)
+        last, unread = _among(here, last), _among(here, self.unread_summaries)
         users = await self._users(count) if self.shows_users else None
-        return _Built(shown, self.cursor_behind(count), last, heads, users)
+        return _Built(shown, self.cursor_behind(count), last, unread, users)
 
     async def _users(self, count: int) -> dict[str, User]:
         """The users of the first rows: of their last messages, and first participants."""
@@ -182,12 +192,6 @@ class ConversationList:
 ListedRow = tuple[DecodedConversation, int] | None
 
 
-def _before(name: str | None, rows: Sequence[ListedRow]) -> Sequence[ListedRow]:
-    """The rows before a conversation; all if it is None."""
-    here = (count for count, row in enumerate(rows) if row and row[0].document["_id"] == name)
-    return rows[: next(here, len(rows))]
-
-
 def _among(names: Collection[str], found: Mapping[str, T] | None) -> dict[str, T] | None:
     return None if found is None else {name: found[name] for name in found if name in names}
 
@@ -197,7 +201,7 @@ class _Built(Generic[Shape, Other]):
     conversations: tuple[Shape, ...]
     next_cursor: str | None
     last_messages: dict[str, Other] | None
-    heads: dict[str, ConversationHead] | None
+    unread_summaries: dict[str, UnreadSummary] | None
     users: dict[str, User] | None
 
 
@@ -206,6 +210,7 @@ def _json_of_each(shapes: Mapping[str, Wire]) -> dict[str, orjson.Fragment]:
 
 
 def _page_json(name: str, rows: Sequence[bytes], cursor: str | None, **further: object) -> bytes:
-    """The JSON of a page, with `further` keys of it."""
+    """The JSON of a page, with `further` keys."""
+    # The rows are JSON already: they are joined as bytes, not parsed again.
     end = orjson.dumps({"nextCursor": cursor, **further})
     return b'{"%b":[%b],%b' % (name.encode(), b",".join(rows), end[1:])

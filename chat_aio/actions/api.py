@@ -1,4 +1,4 @@
-"""The server API: an index of the actions, each with the acting `user_id` as first parameter."""
+"""The server API: an index of the actions, with the acting `user_id` as first parameter."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import cached_property, wraps
@@ -11,13 +11,16 @@ from chat_aio.actions import (
     channels,
     conversation_lists,
     conversations,
+    deletion,
     editing,
     forwarding,
     groups,
     held_messages,
+    idempotency,
     inbox,
     invites,
     join_requests,
+    keyed_groups,
     messages,
     mutes,
     people,
@@ -31,11 +34,11 @@ from chat_aio.actions import (
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
-from chat_aio.actions.desk import find_messages as finding
-from chat_aio.actions.desk import remove_messages as removing
-from chat_aio.actions.desk import report_groups, restoring, standing
 from chat_aio.actions.guards import require_user
-from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.actions.moderation_tools import find_messages as finding
+from chat_aio.actions.moderation_tools import remove_messages as removing
+from chat_aio.actions.moderation_tools import report_groups, restoring, standing
+from chat_aio.schema.models import ConversationWithUnread, Message
 from chat_aio.store.calls import budget
 
 P = ParamSpec("P")
@@ -44,11 +47,12 @@ R = TypeVar("R")
 
 
 class Method(Generic[P, A, R]):
-    """Descriptor that makes an action a method of an API, with the checks that every call of a user
-    begins with. On the class it is the action itself.
+    """Descriptor that makes an action a method of an API, with the checks that every user's call
+    starts with. On the class it is the action itself.
 
-    `answer` makes what the method returns of what the action does; `counts_itself` is for actions
-    that look for a repetition before they are counted.
+    `answer` converts the action's result into the method's; `counts_itself` is for actions that
+    look for a repeated request before they are counted. A method that `needs` an option raises
+    RuntimeError without it.
     """
 
     def __init__(
@@ -57,10 +61,13 @@ class Method(Generic[P, A, R]):
         answer: Callable[[A], Awaitable[R]],
         *,
         counts_itself: bool = False,
+        needs: str | None = None,
     ) -> None:
         self.action = action
+        self._needs = needs
         self._answer = answer
         self._counted_as = None if counts_itself else action.__name__
+        # A host must see the parameters that it gives, without the context.
         described = signature(action)
         self._signature = described.replace(parameters=[*described.parameters.values()][1:])
 
@@ -81,13 +88,15 @@ class Method(Generic[P, A, R]):
         @wraps(action)
         async def call(user_id: str, *args: Any, **kwargs: Any) -> R:
             context = api._context
-            # Within a request, as in a host's hook, what that has left bounds this call as well.
+            if self._needs is not None and self._needs not in context.database.flags:
+                raise RuntimeError(f"{action.__name__} needs Options({self._needs}=True)")
+            # Within a request, as in a host's hook, the rest of its time limits this call as well.
             with budget(context.options.storage_timeout_seconds):
                 await require_user(context, user_id)
                 async with context.rate_limits.counting(user_id, self._counted_as):
                     return await self._answer(await action(context, user_id, *args, **kwargs))
 
-        # As a host calls it: `wraps` alone would show the action's own first parameter.
+        # The signature that a host sees: `wraps` alone would show the action's own first parameter.
         call.__signature__ = self._signature  # type: ignore[attr-defined]
         return call
 
@@ -113,11 +122,11 @@ class _API:
         self._context = context
 
 
-async def sent_message(sent: sending.Sent) -> Message:
+async def sent_message(sent: idempotency.Sent) -> Message:
     return sent.message
 
 
-async def opened_conversation(opened: conversations.Opened) -> ViewedConversation:
+async def opened_conversation(opened: conversations.Opened) -> ConversationWithUnread:
     return opened.conversation
 
 
@@ -139,12 +148,28 @@ class ModerationAPI(_API):
     unban_user = method(bans.unban_user)
 
 
+class ConversationsAPI(_API):
+    """`chat.conversations`: what the host's own code does with groups of its objects, such as
+    orders. Every user may use keys and delete conversations here; otherwise the same rules as over
+    HTTP."""
+
+    get_or_create_group = Method(
+        keyed_groups.get_or_create_group, opened_conversation, needs="conversation_keys"
+    )
+    create_group = Method(keyed_groups.create_group, opened_conversation)
+    find_conversation = Method(keyed_groups.find_conversation, whole, needs="conversation_keys")
+    find_conversations = Method(conversation_lists.find_conversations, ConversationList.page)
+    set_participants = method(keyed_groups.set_participants)
+    set_metadata = Method(groups.set_metadata, whole, needs="editable_metadata")
+    delete_conversation = method(deletion.delete_conversation)
+
+
 class RoomsAPI(_API):
     """`chat.rooms`: room controls, with the same rules as over HTTP."""
 
     update_conversation = method(rooms.update_conversation)
     ban_from_conversation = method(rooms.ban_from_conversation)
-    unban_from_conversation = method(rooms.unban_from_conversation)
+    unban = method(rooms.unban)
     list_conversation_bans = method(rooms.list_conversation_bans)
     pin_message = method(pins.pin_message)
     unpin_message = method(pins.unpin_message)
@@ -152,7 +177,8 @@ class RoomsAPI(_API):
 
 
 class InboxAPI(_API):
-    """`chat.inbox`: what waits for a user, with the same rules as over HTTP."""
+    """`chat.inbox`: a user's mentions, threads and unread marks, with the same rules as over
+    HTTP."""
 
     list_mentions = method(inbox.list_mentions)
     mark_unread = method(inbox.mark_unread)
@@ -162,8 +188,9 @@ class InboxAPI(_API):
     mark_thread_read = method(thread_inbox.mark_thread_read)
 
 
-class DeskAPI(_API):
-    """`chat.desk`: what moderators do beyond the contract, with the same rules as over HTTP."""
+class ModerationToolsAPI(_API):
+    """`chat.moderation_tools`: moderators' actions beyond the contract, with the same rules as over
+    HTTP."""
 
     find_messages = Method(finding.find_messages, MessageList.page)
     look_at_message = method(finding.look_at_message)
@@ -178,7 +205,7 @@ class DeskAPI(_API):
 
 
 class HeldMessagesAPI(_API):
-    """What moderators do with messages that a plugin has held, with the same rules as over HTTP."""
+    """Moderators' actions on messages that a plugin has held, with the same rules as over HTTP."""
 
     list_held_messages = method(held_messages.list_held_messages)
     release_held_message = method(held_messages.release_held_message)
@@ -186,7 +213,8 @@ class HeldMessagesAPI(_API):
 
 
 class ServerAPI(_API):
-    """`chat.api`: what a host calls in its own process, with the same rules as over HTTP.
+    """`chat.api`: the methods that a host calls in its own process, with the same rules as over
+    HTTP.
 
     Results are the objects of `chat_aio.schema.models`; failures are `ChatError` with `code` and
     `status`.

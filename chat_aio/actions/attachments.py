@@ -1,13 +1,13 @@
 """Attachments of messages: which ones a message may have, and who may read them.
 
-The bytes are a plugin's. Whoever may read a message that carries an attachment may read that.
+A plugin stores the bytes. Users who may read a message may read its attachments.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.desk.guarding import note_look, require_desk
+from chat_aio.actions.moderation_tools.guarding import note_look, require_moderation_tools
 from chat_aio.actions.reading import MOST_LOOKED_AT, readable_anywhere
 from chat_aio.errors import AttachmentsUnsupported, ModerationUnsupported, NotModerator
 from chat_aio.observability.dispatch import notify
@@ -19,9 +19,9 @@ AT_A_TIME = 100
 
 
 def require_attaching(context: Context) -> Plugin:
-    """The plugin that has the attachments. Raises AttachmentsUnsupported."""
+    """The plugin that stores attachments. Raises AttachmentsUnsupported."""
     for plugin in context.plugins:
-        if plugin.overrides("attachments_of"):
+        if plugin.overrides("resolve_attachments"):
             return plugin
     raise AttachmentsUnsupported
 
@@ -31,43 +31,41 @@ async def load_attached(
 ) -> tuple[Attachment, ...]:
     """The attachments that a new message of a user names. Raises AttachmentsUnsupported and
     AttachmentNotFound."""
-    if not attachment_ids:
-        return ()
     plugin = require_attaching(context)
-    return tuple(await plugin.attachments_of(user_id, conversation_id, attachment_ids))
+    return tuple(await plugin.resolve_attachments(user_id, conversation_id, attachment_ids))
 
 
 async def keep_attached(context: Context, attached: Sequence[Attachment]) -> None:
-    """See to it that attachments are still there when the message that carries them is stored.
-    Raises AttachmentNotFound if one is gone."""
-    if not attached:
-        return
+    """Ensure that attachments still exist when their message is stored. Raises AttachmentNotFound
+    if one is gone."""
     ids = [attachment.id for attachment in attached]
     for plugin in context.plugins:
-        if plugin.overrides("keep_attachments"):
-            await plugin.keep_attachments(ids)
+        if plugin.overrides("retain_attachments"):
+            await plugin.retain_attachments(ids)
 
 
 def release_attached(context: Context, emptied: Iterable[Mapping[str, Any]]) -> None:
-    """Notify the plugins of what messages no longer carry; `emptied` is what they were."""
+    """Notify the plugins of attachments that messages no longer carry; `emptied` is the messages'
+    earlier state."""
     ids = [
         attachment["id"] for message in emptied for attachment in message.get("attachments") or ()
     ]
+    # Most messages have none, and a plugin would be woken for nothing.
     if ids:
-        notify(context.plugins, Plugin.attachments_released, ids)
+        notify(context.plugins, Plugin.on_attachments_released, ids)
 
 
 async def may_read_attachment(context: Context, user_id: str, attachment_id: str) -> bool:
-    """Whether a user may read, as of now, a message that carries an attachment; or is a moderator
-    with a desk, which stands in the audit log."""
+    """Whether a user may currently read a message that carries an attachment, or is a moderator
+    with the moderation tools; a moderator's access is recorded in the audit log."""
     if await _is_readable(context, user_id, attachment_id):
         return True
-    if not context.options.moderation_desk:
+    if not context.options.moderation_tools:
         return False
     if not await attachments.carried(context.database, [attachment_id]):
         return False
     try:
-        await require_desk(context, user_id, "get_attachment")
+        await require_moderation_tools(context, user_id, "get_attachment")
     except (NotModerator, ModerationUnsupported):
         return False
     await note_look(context, user_id, "look-at-attachment", attachment_id)

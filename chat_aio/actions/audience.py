@@ -1,10 +1,10 @@
-"""Whom a message still concerns: who has not read it and may be told of it.
+"""The audience of a message: the users who have not read it and may be notified of it.
 
-Every question is asked once for all messages and users together.
+Each query is made once for all messages and users together.
 """
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chat_aio import hooks
@@ -21,20 +21,22 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audience:
-    """A message, its conversation, and the users who have not read it and may be notified."""
+    """A message, its conversation, and the users who have not read it and may be notified.
+    `read_seqs` contains the seq up to which they have read, by user."""
 
     message: BareMessage
     mentions: frozenset[str]
     conversation: Conversation
     user_ids: tuple[str, ...]
+    read_seqs: Mapping[str, int]
 
 
-async def audiences_of(context: Context, message_ids: Collection[str]) -> dict[str, Audience]:
+async def get_recipients(context: Context, message_ids: Collection[str]) -> dict[str, Audience]:
     """The audiences of some messages, by message id, without deleted messages.
 
-    They are the participants who have not read it, who were there when it was sent, may read it,
-    are not banned and have not muted the conversation; never its sender, nor anybody in a direct
-    conversation with a block.
+    They are the participants who have not read it, were there when it was sent, may read it, are
+    not banned and have not muted the conversation. The sender is never among them, nor is anybody
+    in a direct conversation with a block.
     """
     stored = await messages.find_many(context.database, [*message_ids])
     found = [message for message in stored if message["deletedAt"] is None]
@@ -45,6 +47,7 @@ async def audiences_of(context: Context, message_ids: Collection[str]) -> dict[s
         for message in found
         if message["conversationId"] in here
     ]
+    # The host is asked last: each question is a call of its own, and the others need one query.
     for leave_out in (_unbanned, _unmuted, _together):
         asked = await leave_out(context, asked)
     if context.permissions.asks_host:
@@ -55,19 +58,24 @@ async def audiences_of(context: Context, message_ids: Collection[str]) -> dict[s
 def _unread(
     context: Context, message: MessageDocument, conversation: ConversationDocument
 ) -> Audience:
-    """Those who have not read a message. Nobody is told of one in a blocked direct conversation."""
+    """The users who have not read a message; nobody if it is in a blocked direct conversation."""
+    # A block keeps the two apart from then on, also for messages that were sent before it.
     inside = () if conversation.get("blockedBy") else conversation["participants"]
+    read_seqs = {
+        participant["userId"]: read
+        for participant in inside
+        if participant["userId"] != message["senderId"]
+        and (read := max(participant["lastReadSeq"], participant.get("hiddenUpToSeq", 0)))
+        < message["seq"]
+        # Not those who joined later: for them the message is history.
+        and aware(participant["joinedAt"]) <= aware(message["createdAt"])
+    }
     return Audience(
         message=bare_message_from(message),
         mentions=frozenset(mention["userId"] for mention in message["mentions"]),
-        conversation=conversation_from(conversation, room_controls=context.options.room_controls),
-        user_ids=tuple(
-            participant["userId"]
-            for participant in inside
-            if participant["userId"] != message["senderId"]
-            and max(participant["lastReadSeq"], participant.get("hiddenUpto", 0)) < message["seq"]
-            and aware(participant["joinedAt"]) <= aware(message["createdAt"])
-        ),
+        conversation=conversation_from(conversation, context.database.optional_fields),
+        user_ids=tuple(read_seqs),
+        read_seqs=read_seqs,
     )
 
 
@@ -84,6 +92,7 @@ async def _unmuted(context: Context, asked: Sequence[Audience]) -> list[Audience
         (user_id, audience.conversation.id) for audience in asked for user_id in audience.user_ids
     }
     muted = await mutes.muted_among(context.database, [*pairs])
+    # One query for all pairs; a query for each message would grow with the backlog.
     by_conversation: dict[str, set[str]] = {}
     for user_id, conversation_id in muted:
         by_conversation.setdefault(conversation_id, set()).add(user_id)
@@ -93,8 +102,9 @@ async def _unmuted(context: Context, asked: Sequence[Audience]) -> list[Audience
 
 
 async def _together(context: Context, asked: Sequence[Audience]) -> list[Audience]:
-    """With `separate_blocked`, leave out those between whom and the sender there is a block."""
-    if not context.options.separate_blocked:
+    """With `hide_blocked_users`, leave out users who have blocked the sender or are blocked by
+    them."""
+    if not context.options.hide_blocked_users:
         return [*asked]
     pairs = {
         (audience.message.sender_id, user_id) for audience in asked for user_id in audience.user_ids
@@ -113,7 +123,7 @@ async def _readable(context: Context, asked: Audience) -> Audience:
         try:
             return await context.permissions.may_read(user_id, asked.conversation, asked.message)
         except Exception as error:
-            log.warning("can_read failed, so somebody is not told of a message: %r", error)
+            log.warning("can_read failed, so a user is not notified of a message: %r", error)
             return False
 
     return replace(asked, user_ids=tuple(await hooks.those(may, asked.user_ids)))

@@ -15,21 +15,21 @@ from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import Ban, BanPage
 from chat_aio.store import audit, bans
-from chat_aio.store.documents import AuditEntry, BanDocument
+from chat_aio.store.documents import BanDocument
 from chat_aio.store.mapping import ban_from
 from chat_aio.store.shapes import note_left_out
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:
-    """Raise UserBanned if the user has an active ban and bans are enforced; asked before every
-    action, every request and every stream (docs/behaviour.md 11.5)."""
+    """Raise UserBanned if the user has an active ban and bans are enforced; called before every
+    action, request and stream (specification 11.5)."""
     if are_enforced(context) and await context.bans.is_banned(user_id):
         notify(context.observers, Observer.ban_enforced, "request")
         raise UserBanned
 
 
 def are_enforced(context: Context) -> bool:
-    """Whether bans are enforced: by default if the host has `can_moderate` (docs/behaviour.md
+    """Whether bans are enforced: by default if the host has `can_moderate` (specification
     11.6)."""
     if Capability.MODERATION not in context.capabilities:
         return False
@@ -47,10 +47,9 @@ async def ban_user(
 ) -> Ban:
     """Ban a user until `expires_at`, or for good; if they are banned already, return that ban.
 
-    This process refuses the user from the answer on, other processes within a second, and the
-    user's streams end.
-    Raises InvalidInput (also for oneself and a time that has passed), NotModerator and
-    ModerationUnsupported (docs/behaviour.md 11.5).
+    Once this returns, this process refuses the user; other processes follow within a second, and
+    the user's streams end. Raises InvalidInput (also for banning yourself and for a time in the
+    past), NotModerator and ModerationUnsupported (specification 11.5).
     """
     ban = await new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
     return await put_ban(context, ban)
@@ -85,21 +84,15 @@ async def new_ban(
         "expiresAt": given.expires_at,
         "revokedAt": None,
         "revokedByUserId": None,
+        # Unique while the ban is in force, so that concurrent bans of a user become one.
         "activeUserId": given.target_user_id,
     }
 
 
 async def put_ban(context: Context, ban: BanDocument, *, replaces: bool = False) -> Ban:
-    """Keep a new ban, unless its user has an active one; returns the ban that stands. With
-    `replaces`, an active one that ends at another time is revoked for it."""
-    entry = _entry(context, ban)
-    stands = await bans.put(context.database, ban, entry, at=ban["createdAt"], replaces=replaces)
-    context.bans.forget(ban["userId"])
-    return ban_from(stands)
-
-
-def _entry(context: Context, ban: BanDocument) -> AuditEntry:
-    return audit.entry(
+    """Store a new ban, unless its user has an active one; returns the ban in force. With
+    `replaces`, an active ban that ends at another time is revoked in its favour."""
+    entry = audit.entry(
         context.new_id(),
         "ban",
         ban["_id"],
@@ -108,10 +101,14 @@ def _entry(context: Context, ban: BanDocument) -> AuditEntry:
         userId=ban["userId"],
         expiresAt=ban["expiresAt"],
     )
+    stands = await bans.put(context.database, ban, entry, at=ban["createdAt"], replaces=replaces)
+    # This process refuses the user at once; the others learn it from the feed.
+    context.bans.forget(ban["userId"])
+    return ban_from(stands)
 
 
 async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
-    """Revoke a ban; revoking it again changes nothing.
+    """Revoke a ban; revoking it a second time changes nothing.
 
     Raises NotModerator, ModerationUnsupported and BanNotFound.
     """
@@ -138,7 +135,7 @@ async def list_bans(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> BanPage:
-    """Bans, newest first: the active ones, or with `active_only` false all that ever were.
+    """Bans, newest first: the active ones, or all if `active_only` is false.
 
     Raises InvalidInput, NotModerator and ModerationUnsupported.
     """

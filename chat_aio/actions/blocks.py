@@ -1,4 +1,4 @@
-"""Blocks: keeping another user from direct conversations with oneself, and what that refuses."""
+"""Blocks: keeping another user out of direct conversations with the blocking user."""
 
 from collections.abc import Collection
 
@@ -14,19 +14,19 @@ from chat_aio.store.transactions import Session
 
 
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
-    """Block a user; blocking them again changes nothing (docs/behaviour.md 11.1).
+    """Block a user; blocking them again changes nothing (specification 11.1).
 
-    Raises InvalidInput (also for oneself) and ModerationUnsupported.
+    Raises InvalidInput (also for blocking yourself) and ModerationUnsupported.
     """
-    given = inputs.read(inputs.Target, target_user_id=target_user_id)
+    given = inputs.read(inputs.BlockRequest, target_user_id=target_user_id)
     require(context, Capability.MODERATION)
     if given.target_user_id == user_id:
         raise InvalidInput("targetUserId must be another user: you cannot block yourself")
-    direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
+    # With the lock of their conversation: once this returns, no send passes the block.
     block = await blocks.put(
         context.database,
         context.membership,
-        direct_id,
+        context.settings,
         {
             "_id": blocks.block_id(user_id, given.target_user_id),
             "blockerUserId": user_id,
@@ -39,13 +39,12 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
 
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
     """Unblock a user; nothing changes if they are not blocked. Raises as `block_user`."""
-    given = inputs.read(inputs.Target, target_user_id=target_user_id)
+    given = inputs.read(inputs.BlockRequest, target_user_id=target_user_id)
     require(context, Capability.MODERATION)
-    direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
     await blocks.remove(
         context.database,
         context.membership,
-        direct_id,
+        context.settings,
         blocks.block_id(user_id, given.target_user_id),
     )
 
@@ -72,9 +71,9 @@ async def list_blocked_users(
 async def require_together(
     context: Context, user_id: str, others: Collection[str], session: Session
 ) -> None:
-    """Raise DirectInteractionBlocked if the user and one of those they add have a block between
-    them (docs/behaviour.md 11.7)."""
-    if not context.options.separate_blocked:
+    """Raise DirectInteractionBlocked if there is a block between the user and one of the users they
+    add (specification 11.7)."""
+    if not context.options.hide_blocked_users:
         return
     # Blocks among the others do not count: a refusal would reveal them.
     pairs = {(user_id, other) for other in others}

@@ -1,4 +1,4 @@
-"""Channels: public groups that users find in a directory and join by themselves."""
+"""Channels: public groups that users find in a directory and can join themselves."""
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
@@ -8,7 +8,7 @@ from chat_aio.actions.membership import admit, change_membership
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import ChannelPage, ChannelPreview, Conversation, Joining
+from chat_aio.schema.models import ChannelPage, ChannelPreview, Conversation, JoinResult
 from chat_aio.store import channels, join_requests
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.mapping import channel_preview_from
@@ -18,7 +18,7 @@ from chat_aio.store.membership import Locked, MembershipChange
 async def list_public_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ChannelPage:
-    """The directory of public groups, most recently active first (docs/behaviour.md 10.1).
+    """The directory of public groups, most recently active first (specification 10.1).
 
     Raises InvalidInput and ChannelsUnsupported.
     """
@@ -30,6 +30,7 @@ async def list_public_conversations(
     ids = [head["_id"] for head in page]
     rows = await channels.read_many(context.database, ids, viewer_id=user_id)
     public = {conversation["_id"]: conversation for conversation in rows.documents}
+    # So that a page of the directory can show "requested" without a query for each channel.
     waiting = await join_requests.pending_among(context.database, user_id, ids)
 
     def preview(head: CounterDocument) -> ChannelPreview | None:
@@ -47,19 +48,25 @@ async def list_public_conversations(
 
 async def join_conversation(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
-) -> Joining:
-    """Join an open channel, or request to join one that needs approval (docs/behaviour.md 10.2).
+) -> JoinResult:
+    """Join an open channel, or request to join one that needs approval (specification 10.2).
 
     Raises InvalidInput, ChannelsUnsupported, ConversationNotFound, NotGroupConversation,
     NotPublicConversation, AlreadyParticipant, InvitesUnsupported (if it needs approval),
     GroupLimitExceeded and ConversationBanned (with `room_controls`).
     """
-    given = inputs.read(inputs.Asking, message=message)
+    given = inputs.read(inputs.JoinRequestCreate, message=message)
     require(context, Capability.CHANNELS)
     await load_group(context, conversation_id)
     epoch = 0
     for _ in within(context):
-        channel = await _load_joinable(context, user_id, conversation_id, epoch=epoch)
+        # From the database: users often join right after a channel was published, before the cache
+        # of this process has the change.
+        channel = (await load_fresh(context, conversation_id, epoch=epoch)).conversation
+        if channel.visibility != "public":
+            raise NotPublicConversation
+        if user_id in channel.roles:
+            raise AlreadyParticipant
         try:
             return await _join(context, user_id, channel, given.message)
         except _Moved as moved:
@@ -69,9 +76,9 @@ async def join_conversation(
 
 async def _join(
     context: Context, user_id: str, channel: Conversation, message: str | None
-) -> Joining:
-    # An admin may have closed the channel since it was loaded: whether one joins or requests to
-    # was decided on that state, so it is compared again inside the transaction.
+) -> JoinResult:
+    # An admin may have closed the channel since it was loaded. Visibility and join policy decided
+    # between joining and requesting, so they are compared again inside the transaction.
     async def require_unmoved(locked: Locked) -> None:
         found = locked.conversation["visibility"], locked.conversation["joinPolicy"]
         if found != (channel.visibility, channel.join_policy):
@@ -90,21 +97,8 @@ async def _join(
 
 
 class _Moved(Exception):
-    """Visibility or join policy have changed since the channel was loaded, by `epoch`."""
+    """Visibility or join policy have changed, by `epoch`, since the channel was loaded."""
 
     def __init__(self, epoch: int) -> None:
         super().__init__()
         self.epoch = epoch
-
-
-async def _load_joinable(
-    context: Context, user_id: str, conversation_id: str, *, epoch: int
-) -> Conversation:
-    """The channel from the database: users often join right after it was published, before the
-    cache of this process knows."""
-    snapshot = await load_fresh(context, conversation_id, epoch=epoch)
-    if snapshot.conversation.visibility != "public":
-        raise NotPublicConversation
-    if user_id in snapshot.conversation.roles:
-        raise AlreadyParticipant
-    return snapshot.conversation

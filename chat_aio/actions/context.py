@@ -1,4 +1,4 @@
-"""The context: one frozen object with all that actions use, the first parameter of each."""
+"""The context: one frozen object with everything that actions use, the first parameter of all."""
 
 import asyncio
 import secrets
@@ -22,6 +22,7 @@ from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.membership import Membership
 from chat_aio.store.primary import PrimaryWatch
 from chat_aio.store.read_marks import ReadMarks
+from chat_aio.store.removals import Removals
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
 from chat_aio.store.signals import Signals
@@ -36,6 +37,7 @@ def utc_now() -> datetime:
 
 def new_id() -> str:
     """A random opaque id of 96 bits. It has no `:`, which separates the parts of an event id."""
+    # Random and not a counter: an id must not reveal how much a chat is used.
     return secrets.token_hex(12)
 
 
@@ -50,6 +52,7 @@ class Context:
     sequencer: Sequencer
     membership: Membership
     read_marks: ReadMarks
+    removals: Removals
     bans: Bans
     caches_used: asyncio.Event
     settings: Settings
@@ -68,6 +71,7 @@ class Context:
 
     @property
     def history(self) -> timedelta | None:
-        """How long earlier versions of messages are kept for moderators; None if they are not."""
-        days = self.options.history_days if self.options.moderation_desk else 0
+        """How long earlier versions of messages are kept for moderators; None if they are not
+        kept."""
+        days = self.options.message_version_days if self.options.moderation_tools else 0
         return timedelta(days=days) if days else None

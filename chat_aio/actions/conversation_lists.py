@@ -1,25 +1,35 @@
-"""The list of a user's conversations, and what is at their heads."""
+"""The list of a user's conversations, and their heads."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from chat_aio import hooks
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.people import ids_named
-from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
+from chat_aio.actions.reading import fill, load_parents, readable_among
+from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import ConversationHead, ListPart
-from chat_aio.store import conversations, messages, unread_heads
+from chat_aio.schema.fields import Scalar
+from chat_aio.schema.models import ListPart, UnreadSummary
+from chat_aio.store import conversations, messages
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.hidden import Hidden
 from chat_aio.store.mapping import conversation_from
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.shapes import readable
-from chat_aio.store.unread import Unread, count_unread, find_unread
+from chat_aio.store.unread import (
+    count_mentions,
+    count_unread,
+    find_unread,
+    first_unread,
+    newest_ids,
+)
+
+FOUND_CURSOR = "found_conversations"
 
 LAST_AT_ONCE = 16
-"""So many last messages are read together: each may have 2,000 reactions."""
+"""Number of last messages that are read together: a message may have 2,000 reactions."""
 
 
 async def list_conversations(
@@ -31,67 +41,158 @@ async def list_conversations(
     include: Sequence[ListPart] | None = None,
     query: str | None = None,
     unread: bool = False,
+    ids: Sequence[str] | None = None,
+    key: str | None = None,
+    metadata: Mapping[str, Scalar] | None = None,
 ) -> ConversationList:
-    """The user's conversations, most recently active first (docs/behaviour.md 3.3).
+    """The user's conversations, most recently active first (specification 3.3).
 
-    `query` chooses those with this text in their name or in another participant's id or name,
-    `unread` those with unread messages; `include` adds `last_messages`, `heads` and `users`
-    (docs/behaviour.md 15.2).
-    Raises InvalidInput.
+    `query` selects those with this text in their name or in another participant's id or name,
+    `unread` those with unread messages, `ids` (up to 100) those among these, `key` the group that
+    has it (with `conversation_keys`), `metadata` those with all of these values in fields of
+    `metadata_indexes`; `include` adds `last_messages`, `unread_summaries` and
+    `users` (specification 15.2).
+    Raises InvalidInput, and KeyNotAllowed over HTTP.
     """
-    given = inputs.read(inputs.ConversationFilter, include=include, query=query, unread=unread)
+    given = inputs.read(
+        inputs.KeyedConversationFilter,
+        include=include,
+        query=query,
+        unread=unread,
+        ids=ids,
+        key=key,
+        metadata=metadata,
+    )
+    require_indexed(context, given.metadata or ())
+    if given.key is not None:
+        await context.permissions.require_key(user_id, given.key)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
-    ids = await _ids_of(context, user_id, given.query)
+    chosen = await _ids_of(context, user_id, given)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
         heads = await conversations.list_heads(
-            context.database, ids, limit=limit, position=behind, counts_of=[user_id]
+            context.database, chosen, limit=limit, position=behind, counts_of=[user_id]
         )
         # Heads are small; the size that bounds the page is that of the conversations.
         return Rows(heads, 0)
 
+    # Unread first if it is asked for: that leaves fewer rows about which the host must be asked.
     sift = partial(_unread if given.unread else _readable, context, user_id)
     found = await fill(fetch, sift, count=size + 1)
-    return await _page(context, user_id, found, size=size, include=given.include or ())
-
-
-async def _ids_of(context: Context, user_id: str, query: str | None) -> list[str]:
-    named = await ids_named(context, user_id, query) if query else ()
-    return await conversations.ids_of_user(
-        context.database, user_id, containing=query, with_any=named
-    )
-
-
-async def _page(
-    context: Context,
-    user_id: str,
-    found: Filled[CounterDocument],
-    *,
-    size: int,
-    include: Sequence[ListPart],
-) -> ConversationList:
     page = found.rows[:size]
-    shown, stored_bytes, read = await context.decoded.read_some([head["_id"] for head in page])
-    heads = {head["_id"]: head for head in readable("counters", page)}
-    documents = [conversation.document for conversation in shown.values()]
-    # It leaves out conversations that the user has left since their ids were read.
-    unread = await find_unread(context.database, user_id, documents, heads)
-    names = [head["_id"] for head in page[:read]]
-    rows = [(shown[name], unread[name].count) if name in unread else None for name in names]
-    last = standing = None
-    if "lastMessage" in include:
-        hidden = {name: count.hidden for name, count in unread.items() if count.hidden}
-        last, covered = await _last_messages(context, user_id, names, hidden)
-        rows = rows[:covered]
-    if "heads" in include:
-        standing = await _heads(context, user_id, heads, unread)
 
     def cursor_behind(count: int) -> str | None:
         last = found.behind(page, count)
         return last and pagination.cursor_after("conversations", last["activityAt"], last["_id"])
 
+    return await _page(context, user_id, page, cursor_behind, include=given.include or ())
+
+
+async def _ids_of(
+    context: Context, user_id: str, given: inputs.KeyedConversationFilter
+) -> list[str]:
+    """The ids of the user's conversations that a filter selects, apart from unread ones."""
+    named = await ids_named(context, user_id, given.query) if given.query else ()
+    return await conversations.ids_of_user(
+        context.database,
+        user_id,
+        containing=given.query,
+        with_any=named,
+        among=given.ids,
+        key=given.key,
+        metadata=given.metadata,
+    )
+
+
+async def find_conversations(
+    context: Context,
+    user_id: str,
+    *,
+    metadata: Mapping[str, Scalar],
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> ConversationList:
+    """All conversations that the user may read, whose metadata have all of these values in fields
+    of `metadata_indexes`, ordered by id. With the default rule these are the user's own.
+
+    Raises InvalidInput, and SetupError if an index is missing (specification 18.5).
+    """
+    given = inputs.read(inputs.MetadataLookup, metadata=metadata)
+    require_indexed(context, given.metadata)
+    if not given.metadata:
+        raise InvalidInput("metadata must name at least one field")
+    size = pagination.limit_from(limit)
+    position = pagination.position_from(FOUND_CURSOR, cursor, str)
+    start = str(position[0]) if position else None
+    own = None if context.permissions.asks_host else user_id
+
+    async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
+        behind = last["_id"] if last else start
+        ids = await conversations.ids_with_metadata(
+            context.database, given.metadata, user_id=own, after=behind, limit=limit
+        )
+        heads = await conversations.list_heads(
+            context.database, ids, limit=limit, counts_of=[user_id]
+        )
+        found = sorted(heads, key=lambda head: head["_id"])
+        return Rows(found, 0, complete=len(ids) < limit)
+
+    found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
+    page = found.rows[:size]
+
+    def cursor_behind(count: int) -> str | None:
+        last = found.behind(page, count)
+        return last and pagination.cursor_from(FOUND_CURSOR, last["_id"])
+
+    return await _page(context, user_id, page, cursor_behind, include=(), outside=0)
+
+
+def require_indexed(context: Context, names: Iterable[str]) -> None:
+    """Raise InvalidInput for a field of metadata by which conversations are not found."""
+    for name in names:
+        if name not in context.options.metadata_indexes:
+            raise InvalidInput(f"metadata.{name} is no field by which conversations are found")
+
+
+async def _page(
+    context: Context,
+    user_id: str,
+    page: Sequence[CounterDocument],
+    cursor_behind: Callable[[int], str | None],
+    *,
+    include: Sequence[ListPart],
+    outside: int | None = None,
+) -> ConversationList:
+    """A page of conversations. `outside` is the unread count in those that the user is not in;
+    None leaves these out: the user has left them since their ids were read."""
+    # May be fewer than asked for: a conversation with large metadata fills an answer alone.
+    shown, stored_bytes, read = await context.decoded.read_some([head["_id"] for head in page])
+    heads = {head["_id"]: head for head in readable("counters", page)}
+    documents = [conversation.document for conversation in shown.values()]
+    unread = await find_unread(context.database, user_id, documents, heads)
+    names = [head["_id"] for head in page[:read]]
+    counts = {name: unread[name].count if name in unread else outside for name in shown}
+    rows = [
+        (shown[name], count) if (count := counts.get(name)) is not None else None for name in names
+    ]
+    last = standing = None
+    if "lastMessage" in include:
+        hidden = {name: count.hidden for name, count in unread.items() if count.hidden}
+        last, covered = await _last_messages(context, user_id, names, hidden)
+        rows = rows[:covered]
+    if "unread" in include:
+        first = await first_unread(context.database, user_id, unread)
+        mentions = await count_mentions(context.database, user_id, unread)
+        standing = {
+            name: UnreadSummary(
+                seq=heads[name]["seq"],
+                first_unread_seq=first.get(name),
+                unread_mention_count=mentions.get(name, 0),
+            )
+            for name in unread
+        }
     return ConversationList(
         context, rows, stored_bytes, cursor_behind, last, standing, "users" in include
     )
@@ -110,7 +211,7 @@ async def _readable(
         found = documents.get(head["_id"])
         if found is None:
             return False
-        conversation = conversation_from(found, room_controls=context.options.room_controls)
+        conversation = conversation_from(found, context.database.optional_fields)
         return await permissions.may_read(user_id, conversation)
 
     return await hooks.those(ask, heads)
@@ -141,20 +242,19 @@ async def _last_messages(
 ) -> tuple[MessageList, int]:
     """The newest message of each conversation, as far as the user may read it, up to about 4 MiB of
     BSON; and how many of the conversations were covered."""
-    newest = await unread_heads.newest_ids(context.database, conversation_ids)
+    newest = await newest_ids(context.database, conversation_ids)
     documents: list[MessageDocument] = []
     covered = stored_bytes = 0
     while covered < len(conversation_ids) and stored_bytes < MOST_BYTES:
         names = conversation_ids[covered : covered + LAST_AT_ONCE]
-        rows = await messages.read_many(
-            context.database,
-            [newest[conversation_id] for conversation_id in names if conversation_id in newest],
-        )
+        wanted = {newest[name]: name for name in names if name in newest}
+        rows = await messages.read_many(context.database, list(wanted))
         place = {name: number for number, name in enumerate(names)}
+        # Another program may have moved a message: nobody may read it as one of this conversation.
         theirs = [
             message
             for message in rows.documents
-            if message["_id"] == newest.get(_place_of(message))
+            if message.get("conversationId") == wanted[message["_id"]]
         ]
         allowed = await readable_among(context, user_id, theirs, hidden)
         documents += sorted(allowed, key=lambda head: place[head["conversationId"]])
@@ -162,27 +262,3 @@ async def _last_messages(
         stored_bytes += rows.stored_bytes
     parents = await load_parents(context, user_id, documents, hidden)
     return MessageList(context, documents, parents, stored_bytes, lambda _: None), covered
-
-
-def _place_of(message: MessageDocument) -> str:
-    """The conversation of a message. Another program may have put it into a list of another one."""
-    conversation_id = message.get("conversationId")
-    return conversation_id if isinstance(conversation_id, str) else ""
-
-
-async def _heads(
-    context: Context,
-    user_id: str,
-    heads: Mapping[str, CounterDocument],
-    unread: Mapping[str, Unread],
-) -> dict[str, ConversationHead]:
-    first = await unread_heads.first_unread(context.database, user_id, unread)
-    mentions = await unread_heads.count_mentions(context.database, user_id, unread)
-    return {
-        name: ConversationHead(
-            seq=heads[name]["seq"],
-            first_unread_seq=first.get(name),
-            unread_mention_count=mentions.get(name, 0),
-        )
-        for name in unread
-    }

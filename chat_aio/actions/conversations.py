@@ -1,16 +1,22 @@
 """Conversations: opening a direct one, listing and reading them."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable
+from chat_aio.actions.guards import FOLLOW_SECONDS, load_readable, within
 from chat_aio.actions.users import require_users
-from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
+from chat_aio.errors import (
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    InvalidInput,
+    StorageUnavailable,
+)
 from chat_aio.schema import inputs
-from chat_aio.schema.models import ViewedConversation
-from chat_aio.store import blocks, conversations
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.schema.models import ConversationWithUnread
+from chat_aio.store import blocks, conversations, deleted_conversations
+from chat_aio.store.deleted_conversations import IdDeleted
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
@@ -21,7 +27,7 @@ from chat_aio.store.unread import count_viewed
 class Opened:
     """A direct conversation, and whether this call created it."""
 
-    conversation: ViewedConversation
+    conversation: ConversationWithUnread
     is_new: bool
 
 
@@ -32,10 +38,11 @@ async def get_or_create_conversation(
     *,
     metadata: dict[str, Any] | None = None,
 ) -> Opened:
-    """Get the direct conversation of the two users, or create it (docs/behaviour.md 3.2).
+    """Get the direct conversation of the two users, or create it (specification 3.2).
 
-    `metadata` is used for a new conversation only. Raises InvalidInput (also for oneself),
-    UserNotFound, DirectInteractionBlocked, and ConversationNotFound (for one that cannot be read).
+    `metadata` is used for a new conversation only. Raises InvalidInput (also for the user
+    themselves), CreateNotAllowed, UserNotFound, DirectInteractionBlocked, and ConversationNotFound
+    (for one that cannot be read).
     """
     given = inputs.read(
         inputs.DirectConversation,
@@ -45,30 +52,29 @@ async def get_or_create_conversation(
     )
     if given.other_user_id == user_id:
         raise InvalidInput("otherUserId must be another user")
+    # Sorted, so that both users get the same id, and can only open one conversation.
     pair = sorted((user_id, given.other_user_id))
+    for _ in within(context):
+        try:
+            return await _open(context, user_id, pair, given.metadata or {})
+        except IdDeleted:  # Deleted since its id was computed: the pair has a new one.
+            await asyncio.sleep(FOLLOW_SECONDS)
+    raise StorageUnavailable
+
+
+async def _open(
+    context: Context, user_id: str, pair: list[str], metadata: dict[str, Any]
+) -> Opened:
+    """Find or create the conversation of a pair. Raises IdDeleted if it is deleted during the call,
+    and as `get_or_create_conversation`."""
     conversation_id = await context.settings.direct_conversation_id(*pair)
+    # Most calls find it: a block does not hide an existing conversation, and no user is looked up.
     if viewed := await find_viewed(context, user_id, conversation_id):
         return Opened(viewed, is_new=False)
-    await require_users(context, user_id, [given.other_user_id])
-    new = _new_direct(context, user_id, conversation_id, pair, given.metadata or {})
-
-    # Inside the transaction, which has locked the head as a block does: once a block is answered,
-    # no conversation is opened past it.
-    async def allowed(session: Session) -> None:
-        if await blocks.is_blocked(context.database, pair, session):
-            raise DirectInteractionBlocked
-
-    made, is_new = await conversations.create(context.database, new, allowed=allowed)
-    if is_new:
-        controls = context.options.room_controls
-        return Opened(viewed_conversation_from(made, 0, room_controls=controls), is_new=True)
-    return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
-
-
-def _new_direct(
-    context: Context, user_id: str, conversation_id: str, pair: list[str], metadata: dict[str, Any]
-) -> ConversationDocument:
-    return conversations.new_conversation(
+    others = [other for other in pair if other != user_id]
+    await context.permissions.require_create(user_id, "direct", others, metadata)
+    await require_users(context, user_id, others)
+    new = conversations.new_conversation(
         conversation_id,
         creator_id=user_id,
         roles=dict.fromkeys(pair, "admin"),
@@ -78,29 +84,47 @@ def _new_direct(
         metadata=escaped(metadata),
     )
 
+    # Inside the transaction, which locks the head as a block does: once a block has been
+    # acknowledged, no conversation is opened past it.
+    async def allowed(session: Session) -> None:
+        if await blocks.is_blocked(context.database, pair, session):
+            raise DirectInteractionBlocked
+
+    made, is_new = await conversations.create(context.database, new, allowed=allowed)
+    # Otherwise the other user was faster, and both get the same conversation.
+    if is_new:
+        shown = viewed_conversation_from(made, 0, context.database.optional_fields)
+        return Opened(shown, is_new=True)
+    if viewed := await find_viewed(context, user_id, conversation_id):
+        return Opened(viewed, is_new=False)
+    if await deleted_conversations.find(context.database, conversation_id):
+        raise IdDeleted
+    raise ConversationNotFound
+
 
 async def get_conversation(
     context: Context, user_id: str, conversation_id: str
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Get one conversation. Raises ConversationNotFound and ForbiddenRead."""
     await load_readable(context, user_id, conversation_id)
-    return await _load_viewed(context, user_id, conversation_id)
+    return await load_viewed(context, user_id, conversation_id)
 
 
 async def find_viewed(
     context: Context, user_id: str, conversation_id: str
-) -> ViewedConversation | None:
-    """A conversation with the viewer's unread count, None if there is none."""
+) -> ConversationWithUnread | None:
+    """A conversation with the viewer's unread count; None if there is none."""
     # The head first: in the other order, a message sent and read in between would count as unread.
     head = await conversations.find_head(context.database, conversation_id, counts_of=[user_id])
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:
         return None
-    controls = context.options.room_controls
-    return await count_viewed(context.database, user_id, found, head, room_controls=controls)
+    return await count_viewed(context.database, user_id, found, head)
 
 
-async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:
+async def load_viewed(
+    context: Context, user_id: str, conversation_id: str
+) -> ConversationWithUnread:
     viewed = await find_viewed(context, user_id, conversation_id)
     if viewed is None:
         raise ConversationNotFound

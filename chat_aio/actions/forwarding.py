@@ -10,8 +10,9 @@ from chat_aio.actions.guards import (
     load_writable,
     require_readable,
 )
-from chat_aio.actions.outgoing import Outgoing, request_key
-from chat_aio.actions.sending import Sent, find_repeated, post
+from chat_aio.actions.idempotency import Sent, find_repeated, request_key
+from chat_aio.actions.outgoing import Outgoing
+from chat_aio.actions.sending import post
 from chat_aio.actions.writing import require_open
 from chat_aio.errors import MessageDeleted
 from chat_aio.hooks import BeforeMessageSend
@@ -34,8 +35,8 @@ async def forward_message(
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
 ) -> Sent:
-    """Forward a message: copy its body into a conversation (docs/behaviour.md 4.13). The copy
-    has its attachments too, which are not copied themselves.
+    """Forward a message: copy its body into a conversation (specification 4.13). The copy
+    refers to the same attachments, which are not copied.
 
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
@@ -69,15 +70,18 @@ async def _forward(
     given: inputs.Forwarding,
 ) -> Sent:
     target_id, copied = given.to_conversation_id, source["_id"]
-    key = request_key(given, copied=copied)
-    if key and (sent := await find_repeated(context, user_id, target_id, key)):
-        return sent
+    key = None
+    if given.client_message_id is not None:
+        key = request_key(given, given.client_message_id, copied=copied)
+        if sent := await find_repeated(context, user_id, target_id, key):
+            return sent
 
-    # The host's hook may take seconds, in which the source can be deleted.
+    # The host's hook may take seconds, during which the source can be deleted.
     async def require_still_there() -> None:
         _require_alive(await load_message(context, copied))
 
     async with context.rate_limits.counting(user_id, "forward_message"):
+        # In the order of a send: the conversation, then the source, then the mentions.
         snapshot = await require_open(context, user_id, snapshot)
         _require_alive(source)
         mentioned = tuple(given.mentions or ())

@@ -1,25 +1,38 @@
 """Groups: creating and changing them, and their participants."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from chat_aio.actions.blocks import require_together
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh, load_group, load_manageable, within
+from chat_aio.actions.conversations import Opened, find_viewed, load_viewed
+from chat_aio.actions.guards import (
+    load_conversation,
+    load_fresh,
+    load_leavable,
+    load_manageable,
+    require_managing,
+    within,
+)
 from chat_aio.actions.membership import (
     admit,
     change_membership,
+    let_in,
     new_change,
     require_another_admin,
     require_still_managing,
 )
+from chat_aio.actions.metadata import MetadataGiven, metadata_to_set, require_editable
 from chat_aio.actions.users import require_users
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
+    DirectInteractionBlocked,
     GroupLimitExceeded,
     InvalidInput,
+    LastAdminRemaining,
     NotConversationAdmin,
     StorageUnavailable,
 )
@@ -27,19 +40,23 @@ from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
+    ConversationWithUnread,
     JoinPolicy,
     ParticipantRole,
-    ViewedConversation,
     Visibility,
 )
 from chat_aio.store import conversations
-from chat_aio.store.documents import ROOM_CONTROLS, ConversationDocument, ParticipantDocument
+from chat_aio.store.documents import ROOM_CONTROLS, ParticipantDocument
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
+from chat_aio.store.snapshots import Snapshot
+
+Roles = dict[str, ParticipantRole]
+"""Participants by user id, with their roles."""
 
 AUTHORS = {"name": "namedBy", "topic": "topicBy"}
-"""The texts of a group, and the fields with the users who wrote them: an erasure finds them so."""
+"""The texts of a group, and the fields with their authors: an erasure finds the texts by these."""
 
 
 async def create_group_conversation(
@@ -51,12 +68,12 @@ async def create_group_conversation(
     visibility: Visibility | None = None,
     join_policy: JoinPolicy | None = None,
     metadata: dict[str, Any] | None = None,
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Create a group with the acting user as its admin and `user_ids` as members
-    (docs/behaviour.md 3.5).
+    (specification 3.5).
 
-    Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded, UserNotFound and
-    DirectInteractionBlocked (with `separate_blocked`).
+    Raises InvalidInput, ChannelsUnsupported, CreateNotAllowed, GroupLimitExceeded, UserNotFound
+    and DirectInteractionBlocked (with `hide_blocked_users`).
     """
     given = inputs.read(
         inputs.GroupConversation,
@@ -67,30 +84,53 @@ async def create_group_conversation(
         visibility=visibility,
         join_policy=join_policy,
     )
+    opened = await make_group(context, user_id, given, with_creator(user_id, given))
+    return opened.conversation
+
+
+async def make_group(
+    context: Context,
+    user_id: str,
+    given: inputs.GroupConversation | inputs.GroupOf,
+    roles: Roles,
+    *,
+    key: str | None = None,
+) -> Opened:
+    """Create a group with these participants; or with a `key`, find the group that has it, without
+    regard to anything else that is given."""
+    if key is not None and (found := await _find_with_key(context, user_id, key)):
+        return Opened(found, is_new=False)
     require_channels(context, given.visibility, given.join_policy)
-    members = _members(user_id, given.user_ids or ())
-    await require_users(context, user_id, members)
+    others = [name for name in roles if name != user_id]
+    await context.permissions.require_create(user_id, "group", others, given.metadata)
+    require_sound(roles)
+    await require_users(context, user_id, others)
     new = conversations.new_conversation(
         context.new_id(),
         creator_id=user_id,
-        roles={user_id: "admin", **dict.fromkeys(members, "member")},
+        roles=roles,
         at=context.clock(),
         change_id=context.new_id(),
         name=given.name,
         metadata=escaped(given.metadata or {}),
         visibility=given.visibility or "private",
         join_policy=given.join_policy or "approval",
+        key=key,
     )
-    return await _create(context, user_id, new, members)
+    # Within the transaction: a block that was acknowledged before it keeps the users apart.
+    allowed = partial(require_together, context, user_id, others)
+    made, is_new = await conversations.create(context.database, new, allowed=allowed)
+    if is_new:
+        shown = viewed_conversation_from(made, 0, context.database.optional_fields)
+        return Opened(shown, is_new=True)
+    return Opened(await load_viewed(context, user_id, made["_id"]), is_new=False)
 
 
-async def _create(
-    context: Context, user_id: str, new: ConversationDocument, members: Sequence[str]
-) -> ViewedConversation:
-    """Write a new group; DirectInteractionBlocked if its creator and a member are kept apart."""
-    allowed = partial(require_together, context, user_id, members)
-    await conversations.create(context.database, new, allowed=allowed)
-    return viewed_conversation_from(new, 0, room_controls=context.options.room_controls)
+async def _find_with_key(context: Context, user_id: str, key: str) -> ConversationWithUnread | None:
+    """The group with a key. Finding it needs no right to read, as with a direct conversation: by
+    creating it, the caller would have got the same."""
+    found = await conversations.find_by_key(context.database, key)
+    return await find_viewed(context, user_id, found["_id"]) if found else None
 
 
 async def update_conversation(
@@ -101,42 +141,84 @@ async def update_conversation(
     name: str | Keep | None = KEEP,
     visibility: Visibility | None = None,
     join_policy: JoinPolicy | None = None,
-) -> ViewedConversation:
-    """Rename a group (None clears the name), publish it, or set how users join it.
+    metadata: dict[str, Any] | None = None,
+    metadata_version: int | None = None,
+) -> ConversationWithUnread:
+    """Rename a group (None clears the name), publish it, or set how users join it; with
+    `editable_metadata` also replace its metadata, if they have this version.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
-    NotGroupConversation and NotConversationAdmin (docs/behaviour.md 8.2).
+    NotGroupConversation, NotConversationAdmin and MetadataConflict (specification 8.2).
     """
+    require_editable(context, metadata)
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
-        inputs.ConversationChange,
-        metadata_within=None,
+        inputs.ConversationChangeWithMetadata,
+        metadata_within=context.options.max_metadata_bytes,
         **named,
         visibility=visibility,
         join_policy=join_policy,
+        metadata=metadata,
+        metadata_version=metadata_version,
     )
     fields = fields_of(given, named)
-    if not fields:
+    if not fields and given.metadata is None:
         raise InvalidInput("name, visibility and joinPolicy are missing: give at least one")
     require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
-    return await set_fields(context, user_id, conversation_id, fields)
+    return await set_fields(context, user_id, conversation_id, fields, given)
 
 
 def fields_of(given: inputs.ConversationChange, named: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a conversation that are to be set; `named` has the name if that is given."""
-    wanted = given.model_dump(by_alias=True, exclude_none=True)
+    """The fields of a conversation to set, without the metadata; `named` contains the name if that
+    is given."""
+    without = {"metadata", "metadata_version"}
+    wanted = given.model_dump(by_alias=True, exclude_none=True, exclude=without)
     return {**wanted, "name": given.name} if named else wanted
 
 
+async def set_metadata(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    metadata: dict[str, Any],
+    *,
+    metadata_version: int | None = None,
+) -> ConversationWithUnread:
+    """Replace the metadata of a group or a direct conversation, if they have this version.
+
+    Raises InvalidInput, ConversationNotFound, NotConversationAdmin, DirectInteractionBlocked and
+    MetadataConflict (specification 18.3).
+    """
+    given = inputs.read(
+        inputs.MetadataChange,
+        metadata_within=context.options.max_metadata_bytes,
+        metadata=metadata,
+        metadata_version=metadata_version,
+    )
+    snapshot = await load_conversation(context, conversation_id)
+    await require_managing(context, user_id, snapshot)
+    return await set_fields(context, user_id, conversation_id, {}, given)
+
+
 async def set_fields(
-    context: Context, user_id: str, conversation_id: str, fields: Mapping[str, Any]
-) -> ViewedConversation:
-    """Set fields of a group, with one event; nothing happens if all are set so already."""
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    fields: Mapping[str, Any],
+    given: MetadataGiven,
+) -> ConversationWithUnread:
+    """Set fields of a conversation and the metadata that are given, with one event; nothing happens
+    if all are so already."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if fields.items() <= {**ROOM_CONTROLS, **locked.conversation}.items():
+        if locked.conversation.get("blockedBy"):
+            raise DirectInteractionBlocked
+        replaced = metadata_to_set(locked.conversation, given)
+        # With the defaults: most conversations have never had their room controls stored.
+        is_so = fields.items() <= {**ROOM_CONTROLS, **locked.conversation}.items()
+        if is_so and not replaced:
             return None
         change = new_change(context, "conversation.updated", user_id)
         authors = {
@@ -144,28 +226,29 @@ async def set_fields(
             for text, author in AUTHORS.items()
             if text in fields and fields[text] != locked.conversation.get(text)
         }
-        return MembershipChange(change=change, fields={**fields, **authors})
+        return MembershipChange(change=change, fields={**fields, **authors, **replaced})
 
     return await change_membership(context, user_id, conversation_id, decide)
 
 
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Add users to a group as members; participants keep their role and read state.
 
     If one user cannot be added, none is. Raises InvalidInput, ConversationNotFound,
     NotGroupConversation, NotConversationAdmin, UserNotFound, GroupLimitExceeded,
-    DirectInteractionBlocked (with `separate_blocked`) and ConversationBanned (with `room_controls`)
-    (docs/behaviour.md 8.3).
+    DirectInteractionBlocked (with `hide_blocked_users`) and ConversationBanned (with
+    `room_controls`) (specification 8.3).
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
     if len(given.user_ids) > MAX_PARTICIPANTS:
-        # All of them would be in the group: none needs to be looked up.
+        # Together they exceed the limit, so none needs to be looked up.
         raise GroupLimitExceeded
     for _ in within(context):
         inside = snapshot.conversation.roles.keys() & given.user_ids
+        # Those inside are not looked up: the host may no longer know them.
         new = [joining for joining in given.user_ids if joining not in inside]
         await require_users(context, user_id, new)
         try:
@@ -176,7 +259,7 @@ async def add_participants(
 
 
 class _Left(Exception):
-    """A user who was in the group when the others were looked up has left it, by `epoch`."""
+    """Raised if a participant has left, by `epoch`, since the other users were looked up."""
 
     def __init__(self, epoch: int) -> None:
         super().__init__()
@@ -189,8 +272,8 @@ async def _add(
     conversation_id: str,
     user_ids: Sequence[str],
     inside: Collection[str],
-) -> ViewedConversation:
-    """Add users. Raises _Left if one of `inside` has left, who was not checked to exist."""
+) -> ConversationWithUnread:
+    """Add users. Raises _Left if one of `inside`, who were not checked to exist, has left."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
@@ -203,18 +286,63 @@ async def _add(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
+async def apply_participants(
+    context: Context, user_id: str, snapshot: Snapshot, roles: Roles
+) -> ConversationWithUnread:
+    """Make `roles` the participants of a group, after checking that the new ones exist."""
+    conversation_id = snapshot.conversation.id
+    for _ in within(context):
+        inside = snapshot.conversation.roles.keys() & roles.keys()
+        await require_users(context, user_id, [name for name in roles if name not in inside])
+        decide = partial(_replace_participants, context, user_id, roles, inside)
+        try:
+            return await change_membership(context, user_id, conversation_id, decide)
+        except _Left as left:
+            snapshot = await load_fresh(context, conversation_id, epoch=left.epoch)
+    raise StorageUnavailable
+
+
+async def _replace_participants(
+    context: Context, user_id: str, roles: Roles, inside: Collection[str], locked: Locked
+) -> MembershipChange | None:
+    """The change that makes `roles` the participants; None if they are. Raises _Left as `_add`."""
+    require_still_managing(context, locked, user_id)
+    held: Roles = {
+        participant["userId"]: participant["role"]
+        for participant in locked.conversation["participants"]
+    }
+    if not held.keys() >= set(inside):
+        raise _Left(locked.conversation["epoch"])
+    if held == roles:
+        return None
+    joining = {name: role for name, role in roles.items() if name not in held}
+    leaving = [name for name in held if name not in roles]
+    changed = {name: role for name, role in roles.items() if held.get(name, role) != role}
+    change = new_change(context, "participants.changed", user_id)
+    if leaving:
+        change["removedUserIds"] = leaving
+    if changed:
+        change["affectedUserIds"] = list(changed)
+    made = MembershipChange(change=change)
+    if joining:
+        await require_together(context, user_id, list(joining), locked.session)
+        made = await let_in(context, locked, joining, change, leaving=len(leaving))
+    return replace(made, removed=tuple(leaving), roles=changed)
+
+
 async def remove_participant(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
-) -> ViewedConversation:
-    """Remove a user from a group, or leave it with one's own id; returns the group without them.
+) -> ConversationWithUnread:
+    """Remove a user from a group, or leave it if the user is the caller; returns the group
+    afterwards.
 
-    Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin and
-    LastAdminRemaining (docs/behaviour.md 8.4).
+    Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin,
+    LeaveNotAllowed and LastAdminRemaining (specification 8.4).
     """
-    given = inputs.read(inputs.Leaver, target_user_id=target_user_id)
+    given = inputs.read(inputs.ParticipantRemove, target_user_id=target_user_id)
     leaving = given.target_user_id == user_id
     if leaving:
-        await load_group(context, conversation_id)
+        await load_leavable(context, user_id, conversation_id)
     else:
         await load_manageable(context, user_id, conversation_id)
 
@@ -223,7 +351,7 @@ async def remove_participant(
             require_still_managing(context, locked, user_id)
         if locked.role_of(given.target_user_id) is None:
             if leaving:
-                # As for anybody else who may not change this group (docs/behaviour.md 8.4).
+                # As for all users who may not change this group (specification 8.4).
                 raise NotConversationAdmin
             return None
         require_another_admin(locked, given.target_user_id)
@@ -240,16 +368,17 @@ async def set_participant_role(
     conversation_id: str,
     target_user_id: str,
     role: ParticipantRole,
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Make a participant an admin or a member.
 
     Raises InvalidInput (also for users who are not in the group), ConversationNotFound,
-    NotGroupConversation, NotConversationAdmin and LastAdminRemaining (docs/behaviour.md 8.5).
+    NotGroupConversation, NotConversationAdmin and LastAdminRemaining (specification 8.5).
     """
     given = inputs.read(inputs.ParticipantChange, target_user_id=target_user_id, role=role)
     await load_manageable(context, user_id, conversation_id)
 
     async def decide(locked: Locked) -> MembershipChange | None:
+        # Under the lock: another admin may have changed the caller's role, or the target's, since.
         require_still_managing(context, locked, user_id)
         held = locked.role_of(given.target_user_id)
         if held is None:
@@ -272,20 +401,27 @@ def require_channels(
         require(context, Capability.CHANNELS)
 
 
-def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:
-    """The members of a new group, without its creator. Raises GroupLimitExceeded."""
-    members = [name for name in user_ids if name != creator_id]
-    if len(members) >= MAX_PARTICIPANTS:
+def with_creator(creator_id: str, given: inputs.GroupConversation) -> Roles:
+    """The participants of a new group: its creator is the admin."""
+    return {**dict.fromkeys(given.user_ids or (), "member"), creator_id: "admin"}
+
+
+def require_sound(roles: Roles) -> Roles:
+    """Participants that a group can have. Raises GroupLimitExceeded, and LastAdminRemaining if none
+    of them is an admin."""
+    if len(roles) > MAX_PARTICIPANTS:
         raise GroupLimitExceeded
-    return members
+    if "admin" not in roles.values():
+        raise LastAdminRemaining
+    return roles
 
 
 def without_erased(
     participants: Sequence[ParticipantDocument], user_id: str
 ) -> list[ParticipantDocument]:
-    """Who stays in a group when a user is erased. An erased user cannot be refused as the only
-    admin (`require_another_admin`): if no admin stays, the participant who joined first becomes
-    one."""
+    """The participants who stay in a group when a user is erased. An erasure cannot be refused
+    because the user is the only admin (`require_another_admin`): if no admin stays, the participant
+    who joined first becomes one."""
     staying = [participant for participant in participants if participant["userId"] != user_id]
     if staying and not any(participant["role"] == "admin" for participant in staying):
         heir = min(staying, key=seniority)
@@ -297,5 +433,5 @@ def without_erased(
 
 
 def seniority(participant: ParticipantDocument) -> tuple[datetime, str]:
-    """The order of participants: by when they joined, then by id (docs/behaviour.md 3.4)."""
+    """The order of participants: by time of joining, then by id (specification 3.4)."""
     return participant["joinedAt"], participant["userId"]

@@ -1,13 +1,14 @@
-"""What moderators do with held messages: look, release, discard (docs/behaviour.md 12.8)."""
+"""Moderators' actions on held messages: list, release, discard (specification 12.8)."""
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
+from chat_aio.actions.idempotency import Sent, repeated
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.actions.outgoing import Outgoing
-from chat_aio.actions.sending import Sent, put, repeated, require_place
+from chat_aio.actions.sending import put, require_place
 from chat_aio.actions.writing import require_open
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
@@ -35,7 +36,13 @@ async def list_held_messages(
     await _require_moderator(context, user_id, "list_held_messages")
     found = await held_messages.list_newest(context.database, position=position, limit=size + 1)
     page = found[:size]
-    shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
+    shown, count = await shapes_of(
+        context,
+        page,
+        lambda held: held_message_from(held) if one_readable("held_messages", held) else None,
+        # Their stored size is unknown, so it is always measured: a body may be long.
+        stored_bytes=MOST_BYTES,
+    )
     last = page[count - 1] if count < len(found) else None
     return HeldMessagePage(
         held_messages=shown,
@@ -44,12 +51,8 @@ async def list_held_messages(
     )
 
 
-def _shown(found: HeldMessageDocument) -> HeldMessage | None:
-    return held_message_from(found) if one_readable("held_messages", found) else None
-
-
 async def require_releasable(context: Context, user_id: str, held_id: str) -> HeldMessage:
-    """The message, if a release would send it now, or has sent it. Raises as
+    """The message, if a release would send it now, or has already sent it. Raises as
     `release_held_message`."""
     await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, held_id)
@@ -68,11 +71,11 @@ async def require_discardable(context: Context, user_id: str, held_id: str) -> H
 
 
 async def release_held_message(context: Context, user_id: str, held_id: str) -> Message:
-    """Send a held message in the name of its sender, who must still be allowed to write; neither
-    hooks nor plugins are asked about it again, and slow mode does not apply.
+    """Send a held message in the name of its sender, who must still be allowed to write. Hooks and
+    plugins do not check it again, and slow mode does not apply.
 
-    It is sent once, whatever happens: its idempotency key sees to that. The release is decided
-    before, so that a call after a crash goes on with it, and nobody can discard it.
+    Its idempotency key ensures that it is sent only once. The release is stored before the send, so
+    that a call after a crash completes it, and nobody can discard the message.
 
     Raises InvalidInput, NotModerator, ModerationUnsupported and HeldMessageNotFound;
     MessageConflict if the sender has used the key for another message since; and for a sender who
@@ -83,14 +86,35 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, given.held_id)
     if sent := await _find_sent(context, held):
-        # An earlier call has sent it and ended before it removed the row.
+        # An earlier call has sent it and failed before it removed the row.
         await held_messages.remove(context.database, held_id)
         return sent.message
     snapshot = await _require_sendable(context, held)
     entry = _entry(context, "release-held", user_id, held)
     if not await held_messages.decide_release(context.database, held_id, entry):
         raise HeldMessageNotFound
-    sent = await put(context, _outgoing(held, snapshot))
+    roles = snapshot.conversation.roles
+    content = BeforeMessageSend(
+        user_id=held["senderId"],
+        kind="send",
+        conversation=snapshot.conversation,
+        body=held["body"],
+        role=held["role"],
+        metadata=unescaped(held["metadata"]),
+        # Users who have left since are not mentioned: a release weeks later must not fail by them.
+        mentions=tuple(name for name in held["mentions"] if name in roles),
+        attachments=attachments_from(held.get("attachments")),
+    )
+    outgoing = Outgoing(
+        content=content,
+        snapshot=snapshot,
+        place=_place(held),
+        key=RequestKey(held["clientMessageId"], held["requestHash"]),
+        message_id=held["_id"],
+        in_slow_mode=False,
+        silent=held.get("silent", False),
+    )
+    sent = await put(context, outgoing)
     await held_messages.remove(context.database, held_id)
     return sent.message
 
@@ -107,6 +131,7 @@ async def discard_held_message(context: Context, user_id: str, held_id: str) -> 
         raise HeldMessageNotFound
     if found["releasedBy"] is not None:
         raise HeldMessageReleased
+    # Nothing names the files any more, so the next sweep may remove them.
     release_attached(context, [found])
 
 
@@ -130,11 +155,12 @@ async def _load(context: Context, held_id: str) -> HeldMessageDocument:
 
 
 async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snapshot:
-    """Check that the sender may send the message now, and that what it answers is still there."""
+    """Check that the sender may send the message now, and that the message it replies to exists."""
     sender_id = held["senderId"]
     try:
         await require_unbanned(context, sender_id)
     except UserBanned:
+        # The plain error would read as if the moderator were banned.
         raise UserBanned("the sender of this message is banned") from None
     snapshot = await load_writable(context, sender_id, held["conversationId"])
     snapshot = await require_open(context, sender_id, snapshot)
@@ -143,30 +169,7 @@ async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snap
 
 
 def _place(held: HeldMessageDocument) -> Place:
-    return Place(held["replyToMessageId"], held["threadRootMessageId"], held["alsoInMain"])
-
-
-def _outgoing(held: HeldMessageDocument, snapshot: Snapshot) -> Outgoing:
-    """The message as it is sent; users who have left the conversation are not mentioned."""
-    roles = snapshot.conversation.roles
-    content = BeforeMessageSend(
-        user_id=held["senderId"],
-        kind="send",
-        conversation=snapshot.conversation,
-        body=held["body"],
-        role=held["role"],
-        metadata=unescaped(held["metadata"]),
-        mentions=tuple(user_id for user_id in held["mentions"] if user_id in roles),
-        attachments=attachments_from(held.get("attachments")),
-    )
-    return Outgoing(
-        content=content,
-        snapshot=snapshot,
-        place=_place(held),
-        key=RequestKey(held["clientMessageId"], held["requestHash"]),
-        message_id=held["_id"],
-        in_slow_mode=False,
-    )
+    return Place(held["replyToMessageId"], held["threadRootMessageId"], held["alsoSendToMain"])
 
 
 def _entry(context: Context, action: str, user_id: str, held: HeldMessageDocument) -> AuditEntry:

@@ -19,17 +19,19 @@ log = logging.getLogger(__name__)
 
 async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageSend:
     """Call `before_message_send` and apply its changes. Raises MessageRejected, and InvalidInput
-    if a changed part is not valid (docs/behaviour.md 5.2)."""
+    if a changed part is not valid (specification 5.2)."""
     hook = context.hooks.before_message_send
     if hook is None:
         return asked
     limit = context.options.hook_timeout_seconds
+    # MessageRejected is the one error that a hook raises on purpose; others are bugs, so 500.
     answer = await hooks.call(hook, lent_message(asked), limit=limit, passing=(MessageRejected,))
     if answer is None:
         return asked
     if not isinstance(answer, Changed):
         log.error("before_message_send must return None or Changed, not %r", type(answer))
         raise InternalError
+    # As strict as a client's input: a hook's mistake must not get into the database.
     changed = inputs.read(
         inputs.Replaced,
         metadata_within=context.options.max_metadata_bytes,
@@ -45,7 +47,7 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
 
 
 def lent_message(asked: BeforeMessageSend) -> BeforeMessageSend:
-    """A copy to hand out: what is modified in it must not reach the message."""
+    """A copy to hand out: a hook's modifications of it must not reach the message."""
     conversation, metadata = hooks.lent(asked.conversation), deepcopy(asked.metadata)
     return replace(asked, conversation=conversation, metadata=metadata)
 

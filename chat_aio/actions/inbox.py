@@ -1,5 +1,5 @@
-"""What waits for a user over all conversations: mentions, and what they have marked as unread. All
-of it needs the option `inbox` (docs/behaviour.md 15)."""
+"""A user's mentions, and marks of unread messages, over all conversations. Everything here needs
+the option `inbox` (specification 15)."""
 
 from collections.abc import Sequence
 
@@ -25,12 +25,13 @@ CURSOR = "mentions"
 async def mark_unread(
     context: Context, user_id: str, conversation_id: str, message_id: str
 ) -> None:
-    """Count a message, and all newer ones, as unread again; messages of one's own are not counted.
+    """Count a message and all newer ones as unread again, except the user's own messages.
 
-    It lasts until one of them is marked read. The read state that others see stays as it is. Raises
-    InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (docs/behaviour.md 15.3).
+    The mark lasts until one of them is marked as read. The read state that others see is unchanged.
+    Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (specification
+    15.3).
     """
-    given = inputs.read(inputs.Mark, message_id=message_id)
+    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     await context.read_marks.mark_unread(conversation_id, user_id, found["seq"])
     await publish_read(context, user_id, conversation_id)
@@ -40,7 +41,7 @@ async def list_mentions(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> MentionPage:
     """The messages of others that mention the user, in conversations and threads that the user may
-    read, newest first. Raises InvalidInput (docs/behaviour.md 15.4)."""
+    read, newest first. Raises InvalidInput (specification 15.4)."""
     size = pagination.limit_from(limit)
     position = pagination.after_from(CURSOR, cursor)
     hidden = await hidden_from(context.database, user_id)
@@ -60,8 +61,11 @@ async def list_mentions(
     starts = await _starts(context, user_id, {entry["conversationId"] for entry in page})
 
     def shown(document: MessageDocument) -> Mention:
+        # Users who can read a conversation without being in it have no unread messages there.
         unread = document["seq"] > starts.get(document["conversationId"], document["seq"])
-        return Mention(message=message_from(document, parents), unread=unread)
+        return Mention(
+            message=message_from(document, parents, context.database.optional_fields), unread=unread
+        )
 
     made, count = await shapes_of(context, page, shown, stored_bytes=found.stored_bytes)
     last = found.behind(page, count) if page else found.stopped
@@ -70,7 +74,7 @@ async def list_mentions(
 
 
 async def _starts(context: Context, user_id: str, conversation_ids: set[str]) -> dict[str, int]:
-    """The seq behind which messages are unread, of each conversation that the user is in."""
+    """The seq after which messages are unread, for each conversation that the user is in."""
     names = sorted(conversation_ids)
     heads = await conversations.list_heads(
         context.database, names, limit=len(names), counts_of=[user_id]

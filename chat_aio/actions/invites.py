@@ -25,7 +25,7 @@ from chat_aio.errors import (
 )
 from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_INVITE_SECONDS, MAX_INVITE_USES, is_id
-from chat_aio.schema.models import Invite, InvitePreview, Joining, ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, Invite, InvitePreview, JoinResult
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
 from chat_aio.store.mapping import invite_from
@@ -48,7 +48,7 @@ async def create_invite(
     """Create a link into a group. `expires_in_seconds` is at most ten years, `max_uses` a million.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
-    NotConversationAdmin and InviteLimitExceeded (docs/behaviour.md 9.1).
+    NotConversationAdmin and InviteLimitExceeded (specification 9.1).
     """
     given = inputs.read(
         inputs.NewInvite,
@@ -60,9 +60,21 @@ async def create_invite(
     )
     require(context, Capability.INVITES)
     await load_invitable(context, user_id, conversation_id)
+    # After the permission: users without it get 403 for every value.
     _require_within("expiresInSeconds", given.expires_in_seconds, MAX_INVITE_SECONDS)
     _require_within("maxUses", given.max_uses, MAX_INVITE_USES)
-    invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
+    at, seconds = context.clock(), given.expires_in_seconds
+    invite: InviteDocument = {
+        "_id": secrets.token_urlsafe(32),
+        "conversationId": conversation_id,
+        "createdBy": user_id,
+        "createdAt": at,
+        "expiresAt": None if seconds is None else at + timedelta(seconds=seconds),
+        "maxUses": given.max_uses,
+        "uses": 0,
+        "requiresApproval": given.requires_approval or False,
+        "metadata": escaped(given.metadata or {}),
+    }
 
     # Under the lock, so that two admins at once cannot exceed the limit.
     async def write(locked: Locked) -> InviteDocument:
@@ -88,7 +100,7 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
 
 
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
-    """Revoke an invite; nothing changes if there is none with this code.
+    """Revoke an invite; nothing happens if there is none with this code.
 
     Raises InvitesUnsupported and NotConversationAdmin.
     """
@@ -99,7 +111,7 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
 
 
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
-    """Revoke an invite of the named group; the caller must be its admin even if there is none.
+    """Revoke an invite of this group; the caller must be its admin even if there is no such invite.
 
     Raises ConversationNotFound and NotGroupConversation as well.
     """
@@ -119,6 +131,7 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     inside = _is_in(conversation, user_id)
+    # Members may see the preview of a spent link: it still leads them into their group.
     if not inside and _is_spent(invite, at=context.clock()):
         raise InviteExpired
     return InvitePreview(
@@ -133,24 +146,24 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
 
 async def accept_invite(
     context: Context, user_id: str, code: str, *, message: str | None = None
-) -> Joining:
+) -> JoinResult:
     """Redeem a link: join the group, or request to join if the link needs approval.
 
-    If the caller is in the group already, or has a pending request, that is returned and no use of
+    If the caller is already in the group or has a pending request, that is returned and no use of
     the link is counted.
 
     Raises InvalidInput, InvitesUnsupported, InviteNotFound, ConversationNotFound (for one that
     cannot be read), InviteExpired, GroupLimitExceeded and ConversationBanned (with `room_controls`)
-    (docs/behaviour.md 9.3).
+    (specification 9.3).
     """
-    given = inputs.read(inputs.Asking, message=message)
+    given = inputs.read(inputs.JoinRequestCreate, message=message)
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     if _is_in(conversation, user_id):
         return joined(await _load_viewed(context, user_id, conversation["_id"]))
     place = user_id, conversation["_id"]
 
-    # Uses are counted in the transaction that lets the user in: a link with one use admits one.
+    # Uses are counted in the transaction that adds the user: a link with one use admits one user.
     async def use(locked: Locked) -> None:
         before = await invites.count_use(locked, code)
         if before is None:
@@ -162,6 +175,7 @@ async def accept_invite(
         if locked.role_of(user_id):
             return None
         await use(locked)
+        # The inviter is the author of the change: an admin let the user in, not they themselves.
         return await admit(context, locked, [user_id], actor_id=invite["createdBy"])
 
     if not invite["requiresApproval"]:
@@ -173,31 +187,8 @@ async def accept_invite(
     return pending(request)
 
 
-def _new_invite(
-    context: Context,
-    user_id: str,
-    conversation_id: str,
-    given: inputs.NewInvite,
-    *,
-    metadata: dict[str, Any],
-) -> InviteDocument:
-    at = context.clock()
-    seconds = given.expires_in_seconds
-    return {
-        "_id": secrets.token_urlsafe(32),
-        "conversationId": conversation_id,
-        "createdBy": user_id,
-        "createdAt": at,
-        "expiresAt": None if seconds is None else at + timedelta(seconds=seconds),
-        "maxUses": given.max_uses,
-        "uses": 0,
-        "requiresApproval": given.requires_approval or False,
-        "metadata": escaped(metadata),
-    }
-
-
 def _is_spent(invite: InviteDocument, *, at: datetime) -> bool:
-    """Whether an invite has expired or is used up (docs/behaviour.md 9.1)."""
+    """Whether an invite has expired or is used up (specification 9.1)."""
     expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at
     return expired or (invite["maxUses"] is not None and invite["uses"] >= invite["maxUses"])
 
@@ -207,17 +198,15 @@ async def _load(context: Context, code: str) -> tuple[InviteDocument, Conversati
     invite = await invites.find(context.database, code) if is_id(code) else None
     if invite is None:
         raise InviteNotFound
-    return invite, await _load_conversation(context, invite["conversationId"])
-
-
-async def _load_conversation(context: Context, conversation_id: str) -> ConversationDocument:
-    found = await conversations.find(context.database, conversation_id)
+    found = await conversations.find(context.database, invite["conversationId"])
     if found is None:
         raise InviteNotFound
-    return found
+    return invite, found
 
 
-async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:
+async def _load_viewed(
+    context: Context, user_id: str, conversation_id: str
+) -> ConversationWithUnread:
     found = await find_viewed(context, user_id, conversation_id)
     if found is None:
         raise InviteNotFound

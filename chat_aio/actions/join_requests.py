@@ -1,5 +1,5 @@
-"""Join requests: asking to join a group, directly, by an invite or from the directory of channels,
-and deciding the requests."""
+"""Join requests: requesting to join a group, directly, by an invite or from the directory of
+channels, and deciding the requests."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -19,12 +19,12 @@ from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, JoinRequestNotFound
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import (
-    Joining,
+    ConversationWithUnread,
     JoinRequest,
+    JoinRequestDecisionResult,
     JoinRequestPage,
     JoinRequestStatus,
-    Resolution,
-    ViewedConversation,
+    JoinResult,
 )
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
@@ -34,7 +34,7 @@ from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Unchanged
 
 Before = Callable[[Locked], Awaitable[None]]
-"""A step in the transaction of the request that checks or writes; what it raises aborts all."""
+"""A step in the request's transaction that checks or writes; an exception aborts everything."""
 
 
 async def request_to_join(
@@ -44,9 +44,9 @@ async def request_to_join(
 
     `message` is trimmed, at most 500 characters. Raises InvalidInput, InvitesUnsupported,
     ConversationNotFound, NotGroupConversation, AlreadyParticipant and ConversationBanned (with
-    `room_controls`) (docs/behaviour.md 9.4).
+    `room_controls`) (specification 9.4).
     """
-    given = inputs.read(inputs.Asking, message=message)
+    given = inputs.read(inputs.JoinRequestCreate, message=message)
     require(context, Capability.INVITES)
     await load_group(context, conversation_id)
     asked = await ask(context, user_id, conversation_id, given.message, before=nothing)
@@ -64,10 +64,8 @@ async def ask(
 ) -> JoinRequestDocument:
     """Make a join request, which replaces an earlier one that was decided. If one is pending,
     return that without calling `before`. Raises AlreadyParticipant and ConversationBanned."""
-
-    place = conversation_id, user_id
     made = False
-    if waiting := await join_requests.find_pending(context.database, *place):
+    if waiting := await join_requests.find_pending(context.database, conversation_id, user_id):
         return waiting  # Without the lock, so that repeated requests do not hold up sends.
 
     async def write(locked: Locked) -> JoinRequestDocument:
@@ -79,8 +77,20 @@ async def ask(
         earlier = await join_requests.find(locked, user_id)
         if earlier and earlier["status"] == "pending":
             raise Unchanged(earlier)
+        # Last, since it may count a use of an invite, which only a new request may do.
         await before(locked)
-        request = _new_request(context, place, message, invite_code)
+        request: JoinRequestDocument = {
+            "_id": context.new_id(),
+            "conversationId": conversation_id,
+            "userId": user_id,
+            "status": "pending",
+            "message": message,
+            "inviteCode": invite_code,
+            "createdAt": context.clock(),
+            "resolvedAt": None,
+            "resolvedBy": None,
+            "metadata": {},
+        }
         await join_requests.put(locked, request)
         made = True
         return request
@@ -89,24 +99,6 @@ async def ask(
     if made:
         await publish_join_request(context, "join_request.created", request)
     return request
-
-
-def _new_request(
-    context: Context, place: tuple[str, str], message: str | None, invite_code: str | None
-) -> JoinRequestDocument:
-    conversation_id, user_id = place
-    return {
-        "_id": context.new_id(),
-        "conversationId": conversation_id,
-        "userId": user_id,
-        "status": "pending",
-        "message": message,
-        "inviteCode": invite_code,
-        "createdAt": context.clock(),
-        "resolvedAt": None,
-        "resolvedBy": None,
-        "metadata": {},
-    }
 
 
 async def list_join_requests(
@@ -149,24 +141,37 @@ async def resolve_join_request(
     conversation_id: str,
     target_user_id: str,
     decision: Literal["approve", "deny"],
-) -> Resolution:
+) -> JoinRequestDecisionResult:
     """Approve a user's request to join, which adds them to the group, or deny it.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
     NotConversationAdmin, JoinRequestNotFound (if none is pending), and GroupLimitExceeded and
-    ConversationBanned (with `room_controls`), which leave it pending (docs/behaviour.md 9.5).
+    ConversationBanned (with `room_controls`), which leave it pending (specification 9.5).
     """
-    given = inputs.read(inputs.Decision, target_user_id=target_user_id, decision=decision)
+    given = inputs.read(
+        inputs.JoinRequestDecisionRequest, target_user_id=target_user_id, decision=decision
+    )
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
     if given.decision == "approve":
         return await _approve(context, user_id, conversation_id, given.target_user_id)
-    return await _deny(context, user_id, conversation_id, given.target_user_id)
+
+    async def deny(locked: Locked) -> JoinRequestDocument:
+        require_still_managing(context, locked, user_id)
+        request = await _load_pending(locked, given.target_user_id)
+        return await join_requests.resolve(
+            locked, request, "denied", by=user_id, at=context.clock()
+        )
+
+    # A row that changes no participant: the lock is enough, and no epoch moves.
+    denied = await write_locked(context, conversation_id, deny)
+    await publish_join_request(context, "join_request.resolved", denied)
+    return JoinRequestDecisionResult(join_request=join_request_from(denied), conversation=None)
 
 
 async def _approve(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
-) -> Resolution:
+) -> JoinRequestDecisionResult:
     """Add the user to the group and resolve the request in one transaction."""
 
     async def decide(locked: Locked) -> MembershipChange:
@@ -180,25 +185,10 @@ async def _approve(
 
     changed = await apply_change(context, conversation_id, decide)
     (request,) = changed.change.resolved if changed.change else ()
-    return Resolution(
+    return JoinRequestDecisionResult(
         join_request=join_request_from(request),
         conversation=await viewed(context, user_id, changed),
     )
-
-
-async def _deny(
-    context: Context, user_id: str, conversation_id: str, target_user_id: str
-) -> Resolution:
-    async def write(locked: Locked) -> JoinRequestDocument:
-        require_still_managing(context, locked, user_id)
-        request = await _load_pending(locked, target_user_id)
-        return await join_requests.resolve(
-            locked, request, "denied", by=user_id, at=context.clock()
-        )
-
-    denied = await write_locked(context, conversation_id, write)
-    await publish_join_request(context, "join_request.resolved", denied)
-    return Resolution(join_request=join_request_from(denied), conversation=None)
 
 
 async def _load_pending(locked: Locked, user_id: str) -> JoinRequestDocument:
@@ -209,14 +199,14 @@ async def _load_pending(locked: Locked, user_id: str) -> JoinRequestDocument:
 
 
 async def nothing(_: Locked) -> None:
-    """The `before` of a request that has no condition of its own."""
+    """The `before` of a request without a further condition."""
 
 
-def joined(conversation: ViewedConversation) -> Joining:
+def joined(conversation: ConversationWithUnread) -> JoinResult:
     """The answer for a user who is in the group now."""
-    return Joining(status="joined", conversation=conversation, join_request=None)
+    return JoinResult(status="joined", conversation=conversation, join_request=None)
 
 
-def pending(request: JoinRequestDocument) -> Joining:
-    """The answer for a user whose request waits for an admin."""
-    return Joining(status="pending", conversation=None, join_request=join_request_from(request))
+def pending(request: JoinRequestDocument) -> JoinResult:
+    """The answer for a user whose request is pending."""
+    return JoinResult(status="pending", conversation=None, join_request=join_request_from(request))

@@ -1,6 +1,6 @@
-"""Membership: what all changes of a group have in common, and the rules inside the lock."""
+"""Membership: the common parts of all changes of a group, and the rules under the lock."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
 from chat_aio.actions.context import Context
@@ -16,10 +16,10 @@ from chat_aio.errors import (
     StorageUnavailable,
 )
 from chat_aio.schema.fields import MAX_PARTICIPANTS
-from chat_aio.schema.models import ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, ParticipantRole
 from chat_aio.store import join_requests
 from chat_aio.store.conversations import new_participant
-from chat_aio.store.documents import Change, EventName
+from chat_aio.store.documents import Change, ChangeKind
 from chat_aio.store.membership import Changed, Decide, Locked, MembershipChange
 from chat_aio.store.unread import count_viewed
 
@@ -28,9 +28,9 @@ T = TypeVar("T")
 
 async def change_membership(
     context: Context, user_id: str, conversation_id: str, decide: Decide
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Lock a conversation, write what `decide` returns, and return the conversation afterwards with
-    the unread count of `user_id`. Raises ConversationNotFound and what `decide` raises."""
+    the unread count of `user_id`. Raises ConversationNotFound and the errors of `decide`."""
     return await viewed(context, user_id, await apply_change(context, conversation_id, decide))
 
 
@@ -40,11 +40,12 @@ async def apply_change(context: Context, conversation_id: str, decide: Decide) -
     if changed is None:
         raise ConversationNotFound
     if changed.change is not None:
+        # After the commit: a transaction that is repeated must not publish twice.
         await publish_resolved(context, changed.change.resolved)
     return changed
 
 
-async def viewed(context: Context, user_id: str, changed: Changed) -> ViewedConversation:
+async def viewed(context: Context, user_id: str, changed: Changed) -> ConversationWithUnread:
     """The conversation after a change, with the user's unread count."""
     try:
         return await count_viewed(
@@ -52,18 +53,17 @@ async def viewed(context: Context, user_id: str, changed: Changed) -> ViewedConv
             user_id,
             changed.conversation,
             changed.head,
-            room_controls=context.options.room_controls,
         )
     except StorageUnavailable as error:
-        # The change is committed, so the answer must not say that nothing was written.
+        # The change is committed, so the error must not claim that nothing was written.
         raise StorageUnavailable(OUTCOME_UNKNOWN) from error
 
 
 async def write_locked(
     context: Context, conversation_id: str, write: Callable[[Locked], Awaitable[T]]
 ) -> T:
-    """Run `write` with the conversation locked, for rows that depend on its participants and do not
-    change them. `write` raises Unchanged with its answer if it writes nothing. Raises
+    """Run `write` with the conversation locked, for rows that depend on its participants without
+    changing them. `write` raises Unchanged with its result if it writes nothing. Raises
     ConversationNotFound."""
     written = await context.membership.write_locked(conversation_id, write)
     if written is None:
@@ -74,28 +74,45 @@ async def write_locked(
 async def admit(
     context: Context, locked: Locked, user_ids: Iterable[str], *, actor_id: str
 ) -> MembershipChange | None:
-    """The change that adds users as members, None if all are in already. Their pending join
-    requests are approved, however they get in (docs/behaviour.md 9.6). Raises ConversationBanned
+    """The change that adds users as members; None if all are participants already. Their pending
+    join requests are approved, however they join (specification 9.6). Raises ConversationBanned
     and GroupLimitExceeded.
     """
     here = {participant["userId"] for participant in locked.conversation["participants"]}
     new = [user_id for user_id in dict.fromkeys(user_ids) if user_id not in here]
     if not new:
         return None
-    await require_admissible(context, locked, new)
-    if len(here) + len(new) > MAX_PARTICIPANTS:
-        raise GroupLimitExceeded
     change = new_change(context, "participant.added", actor_id)
+    return await let_in(context, locked, dict.fromkeys(new, "member"), change)
+
+
+async def let_in(
+    context: Context,
+    locked: Locked,
+    roles: Mapping[str, ParticipantRole],
+    change: Change,
+    *,
+    leaving: int = 0,
+) -> MembershipChange:
+    """The change that adds users who are not in the conversation, in these roles, while some others
+    leave; `change`, its stamp, gets their ids. Raises ConversationBanned and GroupLimitExceeded."""
+    new = list(roles)
+    # Only new participants: a ban removes its user, so no other participant is banned.
+    await require_admissible(context, locked, new)
+    if len(locked.conversation["participants"]) - leaving + len(new) > MAX_PARTICIPANTS:
+        raise GroupLimitExceeded
     change["addedUserIds"] = new
-    upto = hidden_from_new(locked)
-    if upto:
-        change["hiddenUpto"] = upto
-    approved = await join_requests.approve_pending(locked, new, by=actor_id, at=change["at"])
+    if upto := hidden_from_new(locked):
+        change["hiddenUpToSeq"] = upto
+    # In the same transaction, or an admin could still deny a participant's request.
+    approved = await join_requests.approve_pending(
+        locked, new, by=change["actorId"], at=change["at"]
+    )
     return MembershipChange(
         change=change,
         added=tuple(
-            new_participant(user_id, role="member", at=change["at"], hidden_upto=upto)
-            for user_id in new
+            new_participant(user_id, role=role, at=change["at"], hidden_up_to_seq=upto)
+            for user_id, role in roles.items()
         ),
         resolved=tuple(approved),
     )
@@ -111,19 +128,19 @@ def require_another_admin(locked: Locked, target_user_id: str) -> None:
 
 
 def require_still_managing(context: Context, locked: Locked, user_id: str) -> None:
-    """Re-checks admin rights inside the transaction; raises NotConversationAdmin. Without it, two
-    admins who remove each other at once would both succeed (docs/behaviour.md 8.6)."""
-    # A host's own rule may take seconds; it is asked before the lock, never under it.
+    """Check admin rights again inside the transaction; raises NotConversationAdmin. Otherwise two
+    admins who remove each other at once would both succeed (specification 8.6)."""
+    # A host's own rule may take seconds; it is called before the lock, never under it.
     if context.permissions.can_manage is is_admin and locked.role_of(user_id) != "admin":
         raise NotConversationAdmin
 
 
 def require_still_inviting(context: Context, locked: Locked, user_id: str) -> None:
-    """The same for admins who invite."""
+    """As `require_still_managing`, for admins who invite."""
     if context.permissions.can_invite is is_admin and locked.role_of(user_id) != "admin":
         raise NotConversationAdmin
 
 
-def new_change(context: Context, kind: EventName, actor_id: str) -> Change:
+def new_change(context: Context, kind: ChangeKind, actor_id: str) -> Change:
     """The stamp of a change: the feed makes the event from it."""
     return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": actor_id}

@@ -1,7 +1,7 @@
 """Stored messages: listing them, getting one, marking them as read.
 
-`store/read_marks.py` moves read states forward only, and `store/unread.py` counts what is unread
-after them.
+`store/read_marks.py` moves read states forward only, and `store/unread.py` counts the unread
+messages.
 """
 
 import math
@@ -43,11 +43,11 @@ async def list_messages(
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
     """The main list of a conversation, newest first: its newest messages, those `around` a message,
-    those `after` it, or those behind a cursor, each of which excludes the others.
+    those `after` it, or those behind a cursor; only one of the three can be given.
 
-    Where newer messages may follow, the page has a `previous_cursor` to them; `include` adds
-    `users`. Raises InvalidInput, ConversationNotFound, ForbiddenRead, and MessageNotFound for
-    `around` and `after` (docs/behaviour.md 15.1).
+    If newer messages may follow, the page has a `previous_cursor` to them; `include` adds `users`.
+    Raises InvalidInput, ConversationNotFound, ForbiddenRead, and MessageNotFound for `around` and
+    `after` (specification 15.1).
     """
     wanted = read_wanted(
         "messages", limit=limit, cursor=cursor, around=around, after=after, include=include
@@ -68,7 +68,7 @@ async def list_thread(
     after: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
-    """The replies of a thread without its root, newest first (docs/behaviour.md 4.14): the newest,
+    """The replies of a thread without its root, newest first (specification 4.14): the newest,
     those `around` a message, those `after` it, or those behind a cursor, as in a main list.
 
     If retention has removed the root, or it is hidden from the user, the remaining replies are
@@ -111,6 +111,7 @@ async def list_messages_after(
     At most `limit` (50 by default, 200 at most). Pass the last message's seq to the next call.
     """
     size = pagination.limit_from(limit)
+    # `True` is an `int` in Python, and larger integers are errors of the driver.
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
         raise InvalidInput("seq must be a whole number of at least 0")
     snapshot = await load_readable(context, user_id, conversation_id)
@@ -124,7 +125,7 @@ async def list_messages_after(
         )
 
     sift = partial(readable_in, context, user_id, snapshot)
-    # There is no cursor to go on with, so however much the host refuses, the page is filled.
+    # There is no cursor to continue with, so the page is filled however much the host refuses.
     found = await fill(fetch, sift, count=size, most=math.inf)
     return await show(context, user_id, found.rows, snapshot.hidden_from(user_id))
 
@@ -141,13 +142,14 @@ async def get_message(
 
 
 async def mark_read(context: Context, user_id: str, conversation_id: str, message_id: str) -> None:
-    """Mark a conversation as read up to a message; an older one than before changes nothing.
+    """Mark a conversation as read up to a message; an older message than before changes nothing.
 
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound.
     """
-    given = inputs.read(inputs.Mark, message_id=message_id)
+    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
     snapshot = await load_readable(context, user_id, conversation_id)
     if context.permissions.asks_for_messages or snapshot.hidden_from(user_id):
+        # Otherwise the mark itself finds out whether the message exists.
         await load_readable_message(context, user_id, conversation_id, given.message_id)
     moved = await context.read_marks.mark(conversation_id, user_id, given.message_id)
     if moved.read:

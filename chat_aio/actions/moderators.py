@@ -9,7 +9,7 @@ from chat_aio.hooks import ModerationContext
 async def require_moderator(
     context: Context, user_id: str, action: str, *, target_user_id: str | None = None
 ) -> None:
-    """Raise NotModerator unless the host's `can_moderate` says yes (docs/behaviour.md 11.3)."""
+    """Raise NotModerator unless the host's `can_moderate` returns True (specification 11.3)."""
     if not await is_moderator(context, user_id, action, target_user_id=target_user_id):
         raise NotModerator
 
@@ -22,6 +22,7 @@ async def is_moderator(
     if hook is None:
         return False
     asked = ModerationContext(user_id=user_id, action=action, target_user_id=target_user_id)
+    # `is True`: a host's function that returns an object by mistake must not make moderators.
     return await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds) is True
 
 

@@ -1,7 +1,9 @@
 """Mutes: a hint for the user's own clients. They change neither unread counts nor delivery."""
 
+from functools import partial
+
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable
+from chat_aio.actions.guards import load_readable, withdraw_if_deleted
 from chat_aio.capabilities import Capability, require
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import Mute, MutePage
@@ -11,12 +13,13 @@ from chat_aio.store.shapes import readable
 
 
 async def mute_conversation(context: Context, user_id: str, conversation_id: str) -> Mute:
-    """Mute a conversation; muting it again changes nothing (docs/behaviour.md 11.2).
+    """Mute a conversation; muting it a second time changes nothing (specification 11.2).
 
     Raises InvalidInput, ModerationUnsupported, ConversationNotFound and ForbiddenRead.
     """
     given = inputs.read(inputs.MutedConversation, conversation_id=conversation_id)
     require(context, Capability.MODERATION)
+    # Not in `unmute_conversation`, which must still work after the user has left.
     await load_readable(context, user_id, given.conversation_id)
     mute = await mutes.put(
         context.database,
@@ -27,6 +30,8 @@ async def mute_conversation(context: Context, user_id: str, conversation_id: str
             "createdAt": context.clock(),
         },
     )
+    withdraw = partial(mutes.remove, context.database, user_id, given.conversation_id)
+    await withdraw_if_deleted(context, given.conversation_id, withdraw)
     return mute_from(mute)
 
 

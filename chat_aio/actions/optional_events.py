@@ -1,4 +1,4 @@
-"""Events beyond the contract, for hosts that switch them on (docs/behaviour.md 7.10)."""
+"""Events beyond the contract, for hosts that turn them on (specification 7.10)."""
 
 import logging
 from collections.abc import Awaitable, Iterable
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 async def publish_join_request(context: Context, name: str, request: JoinRequestDocument) -> None:
-    """Publish a join request to the admins of the group and to the user who asked."""
+    """Publish a join request to the admins of the group and to the requesting user."""
     if not context.options.extra_events:
         return
     admins = await _admins_of(context, request["conversationId"])
@@ -49,13 +49,14 @@ async def publish_conversation_ban(
 
 async def _admins_of(context: Context, conversation_id: str) -> set[str]:
     group = await _unless_away(context.snapshots.find(conversation_id))
+    # Without the group the event still reaches its other users, such as the requester.
     roles = group.conversation.roles if group else {}
     return {user_id for user_id, role in roles.items() if role == "admin"}
 
 
 def publish_report(context: Context, name: str, report: ReportDocument) -> None:
-    """Publish a report to moderators, with the option `moderation_desk`."""
-    if context.options.moderation_desk:
+    """Publish a report to moderators, with the option `moderation_tools`."""
+    if context.options.moderation_tools:
         shown = report_from(report)
         context.signals.publish(
             EphemeralEvent(name=name, data={"report": shown}, for_moderators=True)
@@ -63,7 +64,7 @@ def publish_report(context: Context, name: str, report: ReportDocument) -> None:
 
 
 async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocument]) -> None:
-    """Publish that these join requests are resolved."""
+    """Publish that these join requests were resolved."""
     for request in requests:
         await publish_join_request(context, "join_request.resolved", request)
 
@@ -72,6 +73,7 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
     """Publish the user's read state to their own streams."""
     if not context.options.extra_events:
         return
+    # Read again: the count after the mark depends on messages that came in the meantime.
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
     read = (
         [participant for participant in viewed.participants if participant.user_id == user_id]
@@ -91,8 +93,8 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
 
 
 async def _unless_away(reading: Awaitable[T | None]) -> T | None:
-    """Await a read for an event; None if the database is out of reach. The action itself is done
-    by now, so a failure here must not fail the request."""
+    """Await a read for an event; None if the database is out of reach. The action itself has
+    succeeded by now, so a failure here must not fail the request."""
     try:
         return await reading
     except StorageUnavailable:

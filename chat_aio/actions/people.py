@@ -1,4 +1,4 @@
-"""People: what the host shows of its users. The chat itself stores ids only (docs/people.md)."""
+"""People: the host's profiles of its users. The chat stores only ids (docs/guides/people.md)."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,10 +18,10 @@ from chat_aio.store.mapping import Parents
 log = logging.getLogger(__name__)
 
 MOST_SHOWN = 500
-"""So many users come with a page."""
+"""Maximum number of users in a page."""
 
 OF_A_GROUP = 8
-"""So many participants of each group come with a list of conversations."""
+"""Maximum number of participants of each group in a list of conversations."""
 
 
 async def find_users(
@@ -32,10 +32,10 @@ async def find_users(
     query: str | None = None,
     limit: int | None = None,
 ) -> tuple[User, ...]:
-    """What the host shows of users: of up to 100 `ids`, in their order and without unknown ones, or
-    of those that it finds with `query`, the best first. One of both is needed.
+    """The host's profiles of up to 100 `ids`, in their order and without unknown ones, or of the
+    users that it finds with `query`, the best match first. One of both is needed.
 
-    Raises InvalidInput and UsersUnsupported (docs/behaviour.md 16).
+    Raises InvalidInput and UsersUnsupported (specification 16).
     """
     given = inputs.read(inputs.UserLookup, ids=ids, query=query, limit=limit)
     found, size = given.ids, pagination.limit_from(limit)
@@ -57,11 +57,12 @@ async def _search(context: Context, user_id: str, query: str, *, limit: int) -> 
     if not isinstance(answer, list | tuple):
         log.error("search_users must return a list of user ids, not %r", type(answer))
         raise InternalError
+    # A host's index may hold ids that the chat could not store; one of them must not fail a search.
     return [person for person in answer[:limit] if is_id(person)]
 
 
 async def ids_named(context: Context, user_id: str, query: str) -> list[str]:
-    """The users whom the host finds by a name, as far as it offers that; none if its hook fails."""
+    """The users that the host finds by name, if it offers a search; none if its hook fails."""
     if context.hooks.search_users is None:
         return []
     with suppress(InternalError):  # It is logged; a list is still found by its own names.
@@ -79,7 +80,8 @@ async def users_shown(context: Context, user_ids: Iterable[str]) -> dict[str, Us
 
 
 def people_of_messages(found: Sequence[MessageDocument], parents: Parents) -> Iterator[str]:
-    """The users whom messages show, senders first: also of quotes and forwards, and mentions."""
+    """The users that messages show, senders first; including those of quotes, forwards and
+    mentions."""
     yield from (message["senderId"] for message in found)
     quoted = {message["replyToMessageId"] for message in found}
     yield from (parent["senderId"] for name, parent in parents.items() if name in quoted)

@@ -1,4 +1,4 @@
-"""Pinned messages, with the option `room_controls` (docs/behaviour.md 13.6)."""
+"""Pinned messages, with the option `room_controls` (specification 13.6)."""
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
@@ -15,7 +15,7 @@ from chat_aio.actions.writing import require_open, require_still_open
 from chat_aio.errors import PinLimitExceeded
 from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PINS
-from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, Message
 from chat_aio.store import messages
 from chat_aio.store.mapping import message_from
 from chat_aio.store.membership import Locked, MembershipChange
@@ -23,18 +23,19 @@ from chat_aio.store.membership import Locked, MembershipChange
 
 async def pin_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
-) -> ViewedConversation:
-    """Pin a message of the conversation; it becomes the first of `pinned_message_ids`, or stays
-    where it is. In a group admins pin, in a direct conversation both.
+) -> ConversationWithUnread:
+    """Pin a message of the conversation; it becomes the first of `pinned_message_ids`, or keeps its
+    place. In a group admins may pin, in a direct conversation both users.
 
     Raises InvalidInput, ConversationNotFound, NotConversationAdmin, ForbiddenWrite, ForbiddenRead,
     DirectInteractionBlocked, MessageNotFound, and PinLimitExceeded for more than 50.
     """
-    given = inputs.read(inputs.Mark, message_id=message_id)
+    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
     await _require_pinner(context, user_id, conversation_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     snapshot = await load_conversation(context, conversation_id)
     pinned = snapshot.conversation.pinned_message_ids or ()
+    # Before the lock, which must not be held during a read of other documents.
     there = await messages.ids_within(context.database, conversation_id, pinned)
 
     async def decide(locked: Locked) -> MembershipChange | None:
@@ -54,7 +55,7 @@ async def pin_message(
 
 async def unpin_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """Unpin a message; nothing happens if it is not pinned. Raises ConversationNotFound,
     NotConversationAdmin, ForbiddenWrite and DirectInteractionBlocked."""
     await _require_pinner(context, user_id, conversation_id)
@@ -88,7 +89,7 @@ async def list_pins(context: Context, user_id: str, conversation_id: str) -> tup
     shown, _ = await shapes_of(
         context,
         allowed,
-        lambda message: message_from(message, parents),
+        lambda message: message_from(message, parents, context.database.optional_fields),
         stored_bytes=rows.stored_bytes,
     )
     return shown
@@ -105,6 +106,7 @@ async def _require_pinner(context: Context, user_id: str, conversation_id: str) 
 
 def _require_still_pinning(context: Context, locked: Locked, user_id: str) -> None:
     if locked.conversation["type"] == "group":
+        # Under the lock, or a former admin could still pin at the moment of the demotion.
         require_still_managing(context, locked, user_id)
     else:
         require_still_open(context, user_id, locked.conversation)

@@ -1,4 +1,4 @@
-"""The plugin API: what a plugin, ours or a host's, may call."""
+"""The plugin API: the methods that a plugin, built-in or a host's, may call."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from chat_aio.actions.api import HeldMessagesAPI, ServerAPI
 from chat_aio.actions.attachments import may_read_attachment
-from chat_aio.actions.audience import Audience, audiences_of
+from chat_aio.actions.audience import Audience, get_recipients
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.presence import noticeable
@@ -16,17 +16,18 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.schema.models import Attachment, Conversation
 from chat_aio.schema.wire import timestamp
 from chat_aio.store import attachments, conversations, created_messages
-from chat_aio.store.attachments import KEPT_FOR_A_SEND
+from chat_aio.store.attachments import ATTACHMENT_GRACE_PERIOD
 from chat_aio.store.change_stream import HistoryLost as PositionLost
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
+from chat_aio.store.database import Write
+from chat_aio.store.leases import Lease, LeaseLost
 from chat_aio.store.maintenance.legal_holds import kept_users
-from chat_aio.store.many_writes import Write, write_many
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
 from chat_aio.store.turns import SHORT_TEXT
 
 __all__ = [
-    "KEPT_FOR_A_SEND",
+    "ATTACHMENT_GRACE_PERIOD",
     "Attachment",
     "Audience",
     "BeforeMessageSend",
@@ -34,6 +35,8 @@ __all__ = [
     "CreatedMessage",
     "CreatedMessages",
     "EphemeralEvent",
+    "Lease",
+    "LeaseLost",
     "PluginAPI",
     "Position",
     "PositionLost",
@@ -42,6 +45,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+L = TypeVar("L", bound=Lease)
 P = ParamSpec("P")
 
 
@@ -53,22 +57,24 @@ class PluginAPI:
         self.server = ServerAPI(context)
         """The server API, as `chat.api`: a plugin sends messages and manages groups with it."""
         self.held_messages = HeldMessagesAPI(context)
-        """What moderators do with held messages."""
+        """Moderators' actions on held messages."""
 
     @property
     def hook_timeout_seconds(self) -> float:
-        """How long a send waits for `message_sending`: the option of this name."""
+        """How long a send waits for `check_message`: the option of this name."""
         return self._context.options.hook_timeout_seconds
 
     @property
     def max_message_length(self) -> int:
-        """How many code points a message may have: the option of this name."""
+        """The maximum length of a message in code points: the option of this name."""
         return self._context.options.max_message_length
 
     def now(self) -> datetime:
+        """The time by the clock of MongoDB's primary."""
         return self._context.clock()
 
     def new_id(self) -> str:
+        """A new unique id."""
         return self._context.new_id()
 
     def publish(self, *events: EphemeralEvent) -> None:
@@ -78,8 +84,8 @@ class PluginAPI:
         """
         self._context.signals.publish(*events)
 
-    async def publish_within(self, session: Session, event: EphemeralEvent) -> None:
-        """Send an event within a transaction: it is delivered if and when that is committed."""
+    async def publish_in_transaction(self, session: Session, event: EphemeralEvent) -> None:
+        """Send an event within a transaction: it is delivered once the transaction is committed."""
         await self._context.signals.write([event], session=session)
 
     def ephemeral(
@@ -93,13 +99,14 @@ class PluginAPI:
         to_users: Collection[str] = (),
         needs_exchange: bool = False,
     ) -> EphemeralEvent:
-        """An event in the contract's shape, for the other participants of one conversation or of
-        several, or for some users among them; never for the sender.
+        """An event in the contract's shape, for the other participants of one or several
+        conversations, or for some users among them; never for the sender.
 
-        With `Options(separate_blocked=True)` users whom the sender has blocked, or who have blocked
-        the sender, do not receive it. With `Options(presence_needs_exchange=True)` an event that
-        `needs_exchange`, such as presence, reaches only users who have written in one of its
-        conversations in which the sender has written too.
+        With `Options(hide_blocked_users=True)` users whom the sender has blocked, or who have
+        blocked the sender, do not receive it. With
+        `Options(presence_requires_mutual_messages=True)` an event that `needs_exchange`, such as
+        presence, reaches only users who have written in one of its conversations in which the
+        sender has written too.
         """
         here = {} if conversation_id is None else {"conversationId": conversation_id}
         data = {
@@ -109,6 +116,7 @@ class PluginAPI:
             "payload": payload,
             "at": timestamp(self.now()),
         }
+        # Named in the event's data as well, so it is among those that receive it.
         if conversation_id is not None:
             to_conversations = [*to_conversations, conversation_id]
         return EphemeralEvent(
@@ -121,7 +129,7 @@ class PluginAPI:
         )
 
     async def require_user(self, user_id: str) -> None:
-        """Raise InvalidInput for what can be no user, and UserBanned, as every method does."""
+        """Raise InvalidInput for an invalid user id, and UserBanned, as every method does."""
         await require_user(self._context, user_id)
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
@@ -131,29 +139,30 @@ class PluginAPI:
         await require_open(self._context, user_id, snapshot)
 
     async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
-        """A conversation. Raises ConversationNotFound and ForbiddenRead as a read would."""
+        """A conversation that a user may read. Raises ConversationNotFound and ForbiddenRead."""
         return (await load_readable(self._context, user_id, conversation_id)).conversation
 
     async def may_read_attachment(self, user_id: str, attachment_id: str) -> bool:
-        """Whether a user may read, as of now, a message that is not deleted and carries this
-        attachment; moderators may, if they have a desk, which is noted in the audit log."""
+        """Whether a user may currently read a message that is not deleted and carries this
+        attachment. Moderators with the moderation tools may; their access is recorded in the audit
+        log."""
         return await may_read_attachment(self._context, user_id, attachment_id)
 
     async def carried_attachments(self, attachment_ids: Sequence[str]) -> set[str]:
-        """Those of some attachments that any message carries, or a held one, or an earlier version
-        of a message that is kept for moderators."""
+        """The attachments, among these, that any message carries, or a held one, or an earlier
+        version of a message that is kept for moderators."""
         return await attachments.carried(self._context.database, attachment_ids)
 
-    async def users_on_hold(self) -> set[str]:
-        """The users of whom a legal hold keeps everything."""
+    async def users_under_legal_hold(self) -> set[str]:
+        """The users whose data is kept entirely by a legal hold."""
         return set(await kept_users(self._context.database))
 
     async def follow_created(self, after: Position | None = None) -> CreatedMessages:
-        """Follow the messages that are created after a position, or from now on. Imported ones are
-        left out.
+        """Follow the messages that are created after a position, or from now on. Imported messages
+        are left out.
 
-        Raises PositionLost if the database no longer has what came after the position: go on with
-        `created_since`. Raises StorageUnavailable.
+        Raises PositionLost if the database no longer has the messages after the position: continue
+        with `created_since`. Raises StorageUnavailable.
         """
         database, clock = self._context.database, self._context.clock
         return await created_messages.follow(database, clock=clock, after=after)
@@ -163,15 +172,15 @@ class PluginAPI:
         conversations are read. Raises StorageUnavailable."""
         return created_messages.created_since(self._context.database, at)
 
-    async def audiences_of(self, message_ids: Collection[str]) -> dict[str, Audience]:
-        """Whom some messages still concern, by message id, as of now, without deleted messages.
+    async def get_recipients(self, message_ids: Collection[str]) -> dict[str, Audience]:
+        """The current audience of messages, by message id, without deleted messages.
 
-        They are the participants who have not read it, who were there when it was sent, may read
-        it, are not banned and have not muted the conversation; never its sender, nor anybody in a
-        direct conversation with a block. With `Options(separate_blocked=True)` a block between the
-        sender and a participant counts in groups as well.
+        They are the participants who have not read it, were there when it was sent, may read it,
+        are not banned and have not muted the conversation. The sender is never among them, nor is
+        anybody in a direct conversation with a block. With `Options(hide_blocked_users=True)` a
+        block between the sender and a participant counts in groups as well.
         """
-        return await audiences_of(self._context, message_ids)
+        return await get_recipients(self._context, message_ids)
 
     def notify_observers(
         self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs
@@ -183,20 +192,30 @@ class PluginAPI:
         """The conversations of which a user is a participant."""
         return await conversations.ids_of_user(self._context.database, user_id)
 
-    async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
-        """Those of `others` who share a conversation with a user."""
-        return await conversations.who_share(self._context.database, user_id, others)
+    async def users_sharing_conversation(self, user_id: str, others: Collection[str]) -> set[str]:
+        """The users among `others` who share a conversation with a user."""
+        return await conversations.users_sharing_conversation(
+            self._context.database, user_id, others
+        )
 
-    async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
-        """Those of `others` whose presence a user may see: they share a conversation, and neither
-        `Options.separate_blocked` nor `Options.presence_needs_exchange` keeps them apart."""
-        return await noticeable(self._context, user_id, await self.who_share(user_id, others))
+    async def users_visible_to(self, user_id: str, others: Collection[str]) -> set[str]:
+        """The users among `others` whose presence a user may see: they share a conversation, and
+        neither `Options.hide_blocked_users` nor `Options.presence_requires_mutual_messages` keeps
+        them apart."""
+        return await noticeable(
+            self._context, user_id, await self.users_sharing_conversation(user_id, others)
+        )
+
+    def lease(self, kind: type[L], name: str, *, seconds: float) -> L:
+        """A lease, which one process at a time can take; `kind` is `Lease` or a class of yours."""
+        context = self._context
+        return kind(context.database, name, holder=context.new_id(), seconds=seconds)
 
     async def read(self, call: Callable[[], Awaitable[T]]) -> T:
         """Run a read: `await api.read(lambda: collection.find_one({"_id": name}))`.
 
-        The call is limited in time and never cancelled: if the caller is cancelled, the call goes
-        on and ends by itself. Raises StorageUnavailable if the database is out of reach.
+        The call is limited in time and never cancelled: if the caller is cancelled, the call
+        continues until it ends. Raises StorageUnavailable if the database is out of reach.
         """
         return await self._context.database.read(call)
 
@@ -210,22 +229,23 @@ class PluginAPI:
         return await self._context.database.aggregate(self.collection(collection), stages)
 
     async def write_many(self, collection: str, writes: Sequence[Write]) -> None:
-        """Run many writes of a collection of the chat's database, each of one document: (query,
-        update), which makes the document where there is none. They may be repeated, and be done in
+        """Run many writes in a collection of the chat's database. A write is a pair (query, update)
+        for one document, which is created if it does not exist. Writes may be repeated, and run in
         any order; there is no limit on their number."""
-        await write_many(self._context.database, self.collection(collection), writes)
+        await self._context.database.write_many(self.collection(collection), writes)
 
     def collection(self, name: str) -> Any:
         """A collection of the chat's database for the plugin's own documents, with majority writes.
-        Call this for each use: the client behind the collection may be replaced."""
+        Call this for every use: the client behind the collection may be replaced."""
         return self._context.database.collection(name)
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
-        """Run `body` in a transaction, again after a conflict. Raises StorageUnavailable."""
+        """Run `body` in a transaction, and again after a conflict. Raises StorageUnavailable."""
         return await transact_unique(self._context.database, body)
 
-    async def on_text(self, text: str, work: Callable[[], T]) -> T:
-        """Run work that takes longer the longer a text is. On a long one it waits for its turn, and
-        other requests get as much time afterwards (docs/decisions/0020)."""
+    async def run_cpu_bound(self, text: str, work: Callable[[], T]) -> T:
+        """Run work whose duration grows with the length of a text. For a long text it waits for its
+        turn, and other requests get the same time afterwards (decision 0020)."""
         turns = self._context.database.turns
+        # Also for ASCII: unlike our terms, a plugin's work may grow faster than the text.
         return work() if len(text) <= SHORT_TEXT else await turns.alone(work)

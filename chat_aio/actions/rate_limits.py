@@ -1,4 +1,4 @@
-"""How often each user may do what: sliding windows, kept by each process for itself.
+"""Rate limits of users' calls: sliding windows, kept by each process separately.
 
 Quotas are limits as well. The package `limits` parses the notation of `rate_limits`; it does not
 count, because its store in memory starts a thread and cannot check several windows at once.
@@ -14,14 +14,14 @@ from typing import Literal
 
 from chat_aio import hooks
 from chat_aio.errors import ChatError, RateLimited, SetupError, StorageUnavailable
-from chat_aio.hooks import RateContext, RateRule
+from chat_aio.hooks import EXEMPT, RateContext, RateRule
 from chat_aio.options import Quotas
 
 HOUR, MINUTE = 3_600, 60
 SWEEP_SECONDS = 60.0
 
 ANY = "*"
-"""Stands for every method that is not named."""
+"""The key for every method that has no own limit."""
 
 Kind = Literal[
     "conversations",
@@ -34,14 +34,14 @@ Kind = Literal[
     "user_lookups",
     "requests",
 ]
-"""What quotas count; `requests` are all together."""
+"""The kinds of calls that quotas count; `requests` counts all of them together."""
 
 Limit = tuple[int, int]
-"""(calls, seconds): at most so many calls in any window of so many seconds."""
+"""(calls, seconds): the maximum number of calls in any window of this length."""
 
 
 class Limits:
-    """Limits by name, each counted for one user; a name may have several, which all apply."""
+    """Limits by name, counted per user; a name may have several, which all apply."""
 
     def __init__(
         self,
@@ -59,11 +59,15 @@ class Limits:
         return len(self._calls)
 
     def count(self, user_id: str, name: str, amount: int = 1) -> None:
-        """Count so many calls. If a limit is exceeded, count nothing and raise RateLimited with the
-        seconds until all windows have room for them."""
+        """Count `amount` calls. If a limit is exceeded, count nothing and raise RateLimited with
+        the seconds until all windows have room for them."""
         now, wait = self._clock(), 0.0
         if now - self._swept >= SWEEP_SECONDS:
-            self._sweep(now)
+            # Forget users without a call in the window, to bound the memory.
+            self._swept = now
+            for key, calls in [*self._calls.items()]:
+                if not calls or calls[-1] <= now - key[0][1]:
+                    del self._calls[key]
         windows = []
         for most, seconds in self._limits.get(name) or self._limits.get(ANY, ()):
             calls = self._calls.setdefault(((most, seconds), user_id, name), deque())
@@ -76,27 +80,21 @@ class Limits:
             windows.append(calls)
         if wait:
             raise RateLimited(retry_after=max(1, math.ceil(wait)))
+        # Only now: a refused call must not use up the windows that had room for it.
         for calls in windows:
             calls.extend([now] * amount)
 
     def give_back(self, user_id: str, name: str, amount: int = 1) -> None:
-        """Take back the last calls, which failed through no fault of the user."""
+        """Undo the count of the last calls, which failed through no fault of the user."""
         for limit in self._limits.get(name) or self._limits.get(ANY, ()):
             calls = self._calls.get((limit, user_id, name), ())
             for _ in range(min(amount, len(calls))):
                 calls and calls.pop()
 
-    def _sweep(self, now: float) -> None:
-        """Forget users without a call in the window, to bound the memory."""
-        self._swept = now
-        for key, calls in [*self._calls.items()]:
-            if not calls or calls[-1] <= now - key[0][1]:
-                del self._calls[key]
-
 
 class RateLimits:
     """The rate limits of one chat: the host's `rate_limit` decides, or if it returns None the
-    limits of Options (docs/behaviour.md 1.8). `patience` is the hook's, in seconds."""
+    limits of Options (specification 1.8). `patience` is the hook's timeout in seconds."""
 
     def __init__(self, limits: Limits, *, hook: RateRule | None, patience: float) -> None:
         self._limits = limits
@@ -110,16 +108,23 @@ class RateLimits:
             asked = RateContext(user_id=user_id, method=method)
             wait = await hooks.call(self._hook, asked, limit=self._patience)
             if wait is not None:
-                if wait > 0:
+                if wait is not EXEMPT and wait > 0:
                     raise RateLimited(retry_after=math.ceil(wait))
                 return False
         self._limits.count(user_id, method)
         return True
 
+    async def is_exempt(self, user_id: str, kind: Kind) -> bool:
+        """Whether the host exempts a user from a quota that is used up."""
+        if self._hook is None:
+            return False
+        asked = RateContext(user_id=user_id, method=kind)
+        return await hooks.call(self._hook, asked, limit=self._patience) is EXEMPT
+
     @asynccontextmanager
     async def counting(self, user_id: str, method: str | None) -> AsyncIterator[None]:
-        """Count one call, and take it back if the database is out of reach. Raises RateLimited.
-        None is the method of an action that counts itself."""
+        """Count one call, and undo that if the database is out of reach. Raises RateLimited.
+        `method` is None for an action that counts itself."""
         if method is None:
             yield
             return
@@ -146,19 +151,22 @@ def rate_limits_from(
     written: Mapping[str, str], *, methods: Collection[str]
 ) -> dict[str, Sequence[Limit]]:
     """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`. Raises ValueError
-    for an unknown method and a limit that cannot be read; SetupError without the package `limits`.
+    for an unknown method or invalid notation; SetupError without the package `limits`.
     """
     if unknown := next((method for method in written if method not in (ANY, *methods)), None):
         raise ValueError(f"Options(rate_limits=...): there is no method {unknown!r}")
-    return {name: _limits_from(text) for name, text in written.items()}
-
-
-def _limits_from(text: str) -> Sequence[Limit]:
+    if not written:
+        return {}  # Most installations: they need no package for it.
     try:
         from limits import parse_many
     except ImportError:
-        raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
-    return list(dict.fromkeys((limit.amount, limit.get_expiry()) for limit in parse_many(text)))
+        missing = "rate_limits needs the extra limits (docs/start/installation.md)"
+        raise SetupError(missing) from None
+    return {
+        # Each once: a limit that is written twice would count each call twice.
+        name: list(dict.fromkeys((most.amount, most.get_expiry()) for most in parse_many(text)))
+        for name, text in written.items()
+    }
 
 
 def limits_of(quotas: Quotas) -> dict[str, Sequence[Limit]]:

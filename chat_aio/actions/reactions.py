@@ -1,4 +1,4 @@
-"""Reactions: added and removed by users who may write; once per user and emoji, up to limits."""
+"""Reactions: added and removed by users who may write; one per user and emoji, up to limits."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -23,11 +23,11 @@ from chat_aio.store.mapping import bare_message_from, message_from
 
 
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
-    """React to a message, a deleted one too; returns it with all its reactions.
+    """React to a message, even a deleted one; returns it with all its reactions.
 
     Reacting again changes nothing. Raises InvalidInput, MessageNotFound, ConversationNotFound (for
     one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked,
-    ReactionLimitExceeded and ConversationFrozen (with `room_controls`) (docs/behaviour.md 4.5).
+    ReactionLimitExceeded and ConversationFrozen (with `room_controls`) (specification 4.5).
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found, snapshot = await load_shown(context, user_id, message_id)
@@ -36,20 +36,29 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     await require_readable(context, user_id, snapshot, bare)
     await require_open(context, user_id, snapshot, message=bare)
     parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
-    return message_from(await _add(context, user_id, message_id, given.emoji), parents)
+    return message_from(
+        await _add(context, user_id, message_id, given.emoji),
+        parents,
+        context.database.optional_fields,
+    )
 
 
 async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> MessageDocument:
     """Add the reaction and return the message. Raises ReactionLimitExceeded."""
-    most = _most_reactions(context)
+    options = context.options
+    most = MostReactions(
+        emoji=options.max_emoji_per_message,
+        of_user=options.max_emoji_per_user,
+        in_all=options.max_reactions_per_message,
+    )
     for _ in within(context):
         change = _change(context, "reaction.added", user_id, emoji)
         if changed := await edits.add_reaction(
             context.database, message_id, emoji, change=change, most=most
         ):
             return changed
-        # The update matched nothing: the reaction was there, or a limit was reached. If neither is
-        # true of the message read now, somebody removed a reaction in between: try again.
+        # The update matched nothing: the reaction existed, or a limit was reached. If neither is
+        # true of the message read now, another user removed a reaction in between: try again.
         found = await load_message(context, message_id)
         if any(
             (reaction["userId"], reaction["emoji"]) == (user_id, emoji)
@@ -64,7 +73,8 @@ async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> M
 def _is_room(
     reactions: Sequence[ReactionDocument], emoji: str, user_id: str, most: MostReactions
 ) -> bool:
-    """Whether one more reaction fits on a message. The store guards its update with the same."""
+    """Whether one more reaction fits on a message. The store guards its update with the same
+    rule."""
     known = {reaction["emoji"] for reaction in reactions}
     mine = sum(reaction["userId"] == user_id for reaction in reactions)
     return (
@@ -74,21 +84,10 @@ def _is_room(
     )
 
 
-def _most_reactions(context: Context) -> MostReactions:
-    """How many different emoji a message may have, how many reactions of one user, and how many in
-    all (docs/behaviour.md 4.5)."""
-    options = context.options
-    return MostReactions(
-        emoji=options.max_emoji_per_message,
-        of_user=options.max_emoji_per_user,
-        in_all=options.max_reactions_per_message,
-    )
-
-
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Remove a reaction; returns the message with all its reactions.
 
-    Without such a reaction nothing changes. Raises InvalidInput, MessageNotFound,
+    If there is no such reaction, nothing changes. Raises InvalidInput, MessageNotFound,
     ConversationNotFound (for one that cannot be read), ForbiddenWrite, ForbiddenRead and
     DirectInteractionBlocked.
     """
@@ -101,7 +100,11 @@ async def remove_reaction(context: Context, user_id: str, message_id: str, emoji
     parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)
-    return message_from(changed or await load_message(context, message_id), parents)
+    return message_from(
+        changed or await load_message(context, message_id),
+        parents,
+        context.database.optional_fields,
+    )
 
 
 def _change(

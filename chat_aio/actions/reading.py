@@ -1,8 +1,8 @@
-"""Which of the messages found a user may read: refused ones are left out, their quotes are empty.
+"""Filters messages by what a user may read: refused ones are left out, their quotes are empty.
 
-By default participants read everything and no hook is called. A host's own `can_read` is asked
-about the conversation, and with `can_read_messages` about each message (docs/behaviour.md 5.5).
-What is hidden from a participant (store/hidden.py) is left out before any hook is called.
+By default participants read everything and no hook is called. A host's own `can_read` is called
+for the conversation, and with `can_read_messages` for each message (specification 5.5).
+Messages hidden from a participant (store/hidden.py) are left out before any hook is called.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,8 +24,8 @@ from chat_aio.store.turns import ROWS_AT_ONCE
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000
-"""After so many rows a page ends early, with a cursor: if the host refuses everything, filling it
-would call the hook for each message of the conversation."""
+"""The number of rows after which a page ends early, with a cursor: if the host refuses everything,
+filling it would call the hook for each message of the conversation."""
 
 T = TypeVar("T")
 
@@ -66,8 +66,8 @@ async def _well_formed(
 async def readable_among(
     context: Context, user_id: str, found: Sequence[MessageDocument], hidden: Hidden
 ) -> Sequence[MessageDocument]:
-    """As `readable_in`, for messages of several conversations that the user is in. `hidden` is what
-    is hidden from the user in them."""
+    """As `readable_in`, for messages of several conversations that the user is in. `hidden`
+    contains the messages hidden from the user."""
     if not context.permissions.asks_host:
         return shown_among(await _well_formed(context, found), hidden)
     return await readable_anywhere(context, user_id, found)
@@ -81,6 +81,7 @@ async def readable_anywhere(
     for message in found:
         # Another program may have written another type; whole rows are checked below.
         if isinstance(conversation_id := message.get("conversationId"), str):
+            # Grouped, so that `can_read` is asked once for a conversation and not for each message.
             by_conversation.setdefault(conversation_id, []).append(message)
     kept: set[str] = set()
     for conversation_id, theirs in by_conversation.items():
@@ -94,8 +95,8 @@ async def readable_anywhere(
 async def load_parents(
     context: Context, user_id: str, replies: Sequence[MessageDocument], hidden: Hidden
 ) -> Parents:
-    """The messages that replies quote, in conversations that the user may read. One that is refused
-    or hidden is missing, and so shows as deleted.
+    """The messages that replies quote, in conversations that the user may read. A refused or hidden
+    message is missing, and so shows as deleted.
 
     `replies` are messages that the user may read. Quotes of one another need no query.
     """
@@ -111,7 +112,8 @@ async def load_parents(
 
 
 async def load_all_parents(context: Context, replies: Sequence[MessageDocument]) -> Parents:
-    """The messages that replies quote, for moderators at their desk, to whom all is shown."""
+    """The messages that replies quote, for moderators with the moderation tools, who may see all of
+    them."""
     return await messages.find_parents(context.database, replies)
 
 
@@ -120,7 +122,8 @@ async def show(
 ) -> tuple[Message, ...]:
     """Convert messages that the user may read; replies quote their parent as it is now."""
     parents = await load_parents(context, user_id, documents, hidden)
-    return tuple(message_from(document, parents) for document in documents)
+    optional = context.database.optional_fields
+    return tuple(message_from(document, parents, optional) for document in documents)
 
 
 async def load_parents_of_own(context: Context, user_id: str, document: MessageDocument) -> Parents:
@@ -134,7 +137,7 @@ async def load_parents_of_own(context: Context, user_id: str, document: MessageD
 
 @dataclass(frozen=True, slots=True)
 class Filled(Generic[T]):
-    """Rows that the user may read; `stored_bytes` is the BSON size of all that were looked at, and
+    """Rows that the user may read; `stored_bytes` is the BSON size of all rows examined, and
     `stopped` the last of these, None if nothing follows it."""
 
     rows: list[T]
@@ -142,8 +145,8 @@ class Filled(Generic[T]):
     stopped: T | None
 
     def behind(self, page: Sequence[T], count: int) -> T | None:
-        """The row behind which the next page begins, None if there is none. `page` is the beginning
-        of `rows`, and `count` of its rows are shown."""
+        """The row behind which the next page starts; None if there is none. `page` is the start of
+        `rows`, and `count` of its rows are shown."""
         if count < len(page) or len(page) < len(self.rows):
             return page[count - 1]
         return self.stopped

@@ -1,4 +1,4 @@
-"""Reports: made by users, with a copy of what they report; worked on by moderators."""
+"""Reports: made by users, with a copy of the reported object; worked on by moderators."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
@@ -23,17 +23,17 @@ from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
 
 UNRESOLVED: tuple[ReportStatus, ...] = ("open", "triaged")
-"""The statuses in which a report is still worked on: the reporter cannot report the same again, and
-nobody has resolved it (docs/behaviour.md 11.4). New statuses are limited by `ReportChange`."""
+"""The statuses in which a report is still worked on: the reporter cannot report the same target
+again, and nobody has resolved it (specification 11.4). `ReportChange` limits new statuses."""
 
 
 async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
     """Report a user, message or conversation; if the caller's report on it is still open, return
-    that, with the moderators' note for moderators only (docs/behaviour.md 11.4).
+    that, with the moderators' note for moderators only (specification 11.4).
 
-    Raises InvalidInput (also for oneself), ModerationUnsupported, MessageNotFound,
+    Raises InvalidInput (also for reporting yourself), ModerationUnsupported, MessageNotFound,
     ConversationNotFound and ForbiddenRead.
     """
     given = inputs.read(
@@ -56,11 +56,14 @@ async def report(
             "createdAt": at,
             "updatedAt": at,
             "resolvedBy": None,
+            # Unique while the report is open: of many reports at once only one is stored.
             "openKey": reports.open_key(user_id, given.target_type, given.target_id),
         },
     )
+    # Otherwise it is their earlier report, which was published when it was made.
     if kept["_id"] == report_id:
         publish_report(context, "report.created", kept)
+    # Reporters get their earlier report back, but its note is for moderators only.
     if kept["moderatorNote"] is not None and not await is_moderator(context, user_id, "get_report"):
         kept = {**kept, "moderatorNote": None}
     return report_from(kept)
@@ -91,21 +94,22 @@ async def page_of(
     position: tuple[datetime, str] | None,
     size: int,
 ) -> ReportPage:
-    """The reports behind a position that have these fields; one that is None is not looked at."""
+    """The reports behind a position that have these fields; a field that is None is ignored."""
     given = {name: value for name, value in chosen.items() if value is not None}
     found = await reports.list_newest(context.database, given, position=position, limit=size + 1)
     page = found[:size]
-    # Their stored size is not known, so it is measured always: evidence may be a long body.
-    shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
+    # Their stored size is unknown, so it is always measured: evidence may be a long body.
+    shown, count = await shapes_of(
+        context,
+        page,
+        lambda found: report_from(found) if one_readable("reports", found) else None,
+        stored_bytes=MOST_BYTES,
+    )
     last = page[count - 1] if count < len(found) else None
     return ReportPage(
         reports=shown,
         next_cursor=last and pagination.cursor_after("reports", last["createdAt"], last["_id"]),
     )
-
-
-def _shown(found: ReportDocument) -> Report | None:
-    return report_from(found) if one_readable("reports", found) else None
 
 
 async def get_report(context: Context, user_id: str, report_id: str) -> Report:
@@ -128,7 +132,7 @@ async def update_report(
 ) -> Report:
     """Move a report to `triaged`, `resolved` or `dismissed`; a note of None clears the note.
 
-    Each move is recorded in the audit log. Raises InvalidInput, NotModerator,
+    Every move is recorded in the audit log. Raises InvalidInput, NotModerator,
     ModerationUnsupported and ReportNotFound.
     """
     fields = await new_fields(context, user_id, status, moderator_note=moderator_note)
@@ -167,13 +171,14 @@ async def put_fields(
     *,
     only_from: Collection[ReportStatus] | None = None,
 ) -> Report:
-    """Set fields of a report, and keep its move in the audit log. Raises ReportNotFound, also if
+    """Set fields of a report, and record its move in the audit log. Raises ReportNotFound, also if
     it has none of the statuses `only_from`."""
 
     def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry] | None:
         if only_from is not None and found["status"] not in only_from:
             return None
         moved = found["status"], new["status"]
+        # Later than before even if another process with a faster clock has written that.
         at = max(context.clock(), found["updatedAt"] + timedelta(milliseconds=1))
         row = audit.entry(
             context.new_id(), "report", report_id, actor_id=user_id, at=at, moved=moved
@@ -190,13 +195,20 @@ async def put_fields(
 
 
 async def _evidence(context: Context, user_id: str, given: inputs.NewReport) -> dict[str, Any]:
-    """A copy of what is reported, as it is now; raises if the reporter may not read it."""
+    """A copy of the reported object, as it is now; raises if the reporter may not read it."""
     if given.target_type == "user":
         if given.target_id == user_id:
             raise InvalidInput("targetId must be another user: you cannot report yourself")
         return {"targetType": "user"}
     if given.target_type == "conversation":
-        return await _evidence_of_conversation(context, user_id, given.target_id)
+        conversation = (await load_readable(context, user_id, given.target_id)).conversation
+        return {
+            "targetType": "conversation",
+            "conversationId": conversation.id,
+            "type": conversation.type,
+            "name": conversation.name,
+            "participantIds": list(conversation.roles),
+        }
     found = await load_message(context, given.target_id)
     await load_readable(context, user_id, found["conversationId"], bare_message_from(found))
     return {
@@ -207,18 +219,4 @@ async def _evidence(context: Context, user_id: str, given: inputs.NewReport) -> 
         "body": found["body"],
         "createdAt": timestamp(found["createdAt"]),
         "deletedAt": found["deletedAt"] and timestamp(found["deletedAt"]),
-    }
-
-
-async def _evidence_of_conversation(
-    context: Context, user_id: str, conversation_id: str
-) -> dict[str, Any]:
-    snapshot = await load_readable(context, user_id, conversation_id)
-    conversation = snapshot.conversation
-    return {
-        "targetType": "conversation",
-        "conversationId": conversation.id,
-        "type": conversation.type,
-        "name": conversation.name,
-        "participantIds": list(conversation.roles),
     }

@@ -1,5 +1,5 @@
 """Rules of room controls: bans from groups, and messages from before a user joined
-(docs/behaviour.md 13). Who may write in a frozen group or in slow mode is a rule of `writing.py`.
+(specification 13). `writing.py` has the rules of frozen groups and slow mode.
 """
 
 from collections.abc import Collection
@@ -12,16 +12,17 @@ from chat_aio.store.membership import Locked
 
 
 async def require_admissible(context: Context, locked: Locked, user_ids: Collection[str]) -> None:
-    """Raise ConversationBanned if one of these users, who are about to come in or to ask for it, is
-    banned. The conversation is locked by them as by whoever bans, so nobody comes in past a ban."""
+    """Raise ConversationBanned if one of these users, who are about to join or to request it, is
+    banned. Joins and bans lock the conversation, so nobody joins past a ban."""
     if not context.options.room_controls:
         return
+    # One refusal for all: an admin who adds several users must decide about the banned one.
     if await conversation_bans.banned_among(locked, user_ids):
         raise ConversationBanned
 
 
 def hidden_from_new(locked: Locked) -> int:
-    """Up to which seq messages are hidden from those who join now. It holds also where the option
-    is off: what a group has said to itself must not be told by a changed setting."""
+    """The seq up to which messages are hidden from users who join now. It holds even if the option
+    is off: a changed setting must not reveal a group's earlier messages."""
     is_hidden = locked.conversation.get("history") == SINCE_JOIN
     return locked.head["seq"] if is_hidden else 0

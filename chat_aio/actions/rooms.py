@@ -1,8 +1,12 @@
-"""Room controls: what admins of a group can do about those who are in it or want to come in.
+"""Room controls: what admins of a group can do about its members and about users who want to join.
 
-They freeze it, set slow mode and ban users from it. All of it needs the option `room_controls`
-(docs/decisions/0058).
+They freeze it, set slow mode and ban users from it. Everything here needs the option
+`room_controls` (decision 0058).
 """
+
+from typing import Any, Unpack
+
+from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.groups import fields_of, require_channels, set_fields
@@ -14,6 +18,7 @@ from chat_aio.actions.membership import (
     require_still_managing,
     write_locked,
 )
+from chat_aio.actions.metadata import require_editable
 from chat_aio.actions.optional_events import publish_conversation_ban, publish_resolved
 from chat_aio.errors import BanNotFound, InvalidInput, StorageUnavailable
 from chat_aio.schema import inputs, pagination
@@ -22,21 +27,19 @@ from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
     ConversationBan,
     ConversationBanPage,
-    History,
+    ConversationWithUnread,
     JoinPolicy,
-    ViewedConversation,
     Visibility,
 )
+from chat_aio.schema.room_controls import RoomFields
 from chat_aio.store import conversation_bans, join_requests
 from chat_aio.store.documents import ConversationBanDocument, JoinRequestDocument
 from chat_aio.store.mapping import conversation_ban_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
-NOTHING_GIVEN = (
-    "name, visibility, joinPolicy, frozen, slowModeSeconds, topic and history are missing: give at "
-    "least one"
-)
+*MOST, LAST = (to_camel(name) for name in inputs.RoomChange.model_fields)
+NOTHING_GIVEN = f"{', '.join(MOST)} and {LAST} are missing: give at least one"
 
 
 async def update_conversation(
@@ -47,38 +50,40 @@ async def update_conversation(
     name: str | Keep | None = KEEP,
     visibility: Visibility | None = None,
     join_policy: JoinPolicy | None = None,
-    frozen: bool | None = None,
-    slow_mode_seconds: int | None = None,
-    topic: str | None = None,
-    history: History | None = None,
-) -> ViewedConversation:
+    metadata: dict[str, Any] | None = None,
+    metadata_version: int | None = None,
+    **controls: Unpack[RoomFields],
+) -> ConversationWithUnread:
     """Rename a group (None clears the name), publish it, set how users join it, freeze it (only
-    admins can write), set slow mode (a member may send one message in so many seconds, 0 to 3600),
-    its topic (up to 500 characters, "" clears it) or its history (`since_join`: who joins from then
-    on sees nothing of what was said before).
+    admins can write), set slow mode (the seconds between two messages of a member, 0 to 3600), its
+    topic (up to 500 characters, "" clears it) or its history (`since_join`: users who join from
+    then on cannot see earlier messages); with `editable_metadata` also replace its metadata, if
+    they have this version.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
-    NotGroupConversation and NotConversationAdmin (docs/behaviour.md 13.1).
+    NotGroupConversation, NotConversationAdmin and MetadataConflict (specification 13.1).
     """
+    require_editable(context, metadata)
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
-        inputs.RoomChange,
-        metadata_within=None,
+        inputs.RoomChangeWithMetadata,
+        metadata_within=context.options.max_metadata_bytes,
         **named,
         visibility=visibility,
         join_policy=join_policy,
-        frozen=frozen,
-        slow_mode_seconds=slow_mode_seconds,
-        topic=topic,
-        history=history,
+        metadata=metadata,
+        metadata_version=metadata_version,
+        **controls,
     )
-    if not (fields := fields_of(given, named)):
+    fields = fields_of(given, named)
+    if not fields and given.metadata is None:
         raise InvalidInput(NOTHING_GIVEN)
     require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
+    # After the permission: users without it get 403 for every value.
     if not 0 <= fields.get("slowModeSeconds", 0) <= MAX_SLOW_SECONDS:
         raise InvalidInput(f"slowModeSeconds must be a whole number from 0 to {MAX_SLOW_SECONDS}")
-    return await set_fields(context, user_id, conversation_id, fields)
+    return await set_fields(context, user_id, conversation_id, fields, given)
 
 
 async def ban_from_conversation(
@@ -93,8 +98,8 @@ async def ban_from_conversation(
 
     A participant is removed, and a pending join request is denied. Until the ban is lifted they can
     neither join, be added, redeem an invite nor request to join. Raises InvalidInput (also for
-    oneself), ConversationNotFound, NotGroupConversation, NotConversationAdmin and
-    LastAdminRemaining (docs/behaviour.md 13.4).
+    banning yourself), ConversationNotFound, NotGroupConversation, NotConversationAdmin and
+    LastAdminRemaining (specification 13.4).
     """
     given = inputs.read(inputs.NewConversationBan, target_user_id=target_user_id, reason=reason)
     banned_id = given.target_user_id
@@ -114,6 +119,7 @@ async def ban_from_conversation(
         try:
             stands = await (_ban_participant if is_inside else _ban_outsider)(context, ban)
         except _Moved:
+            # They can join and leave again, so this may take several rounds until the time is over.
             is_inside = not is_inside
             continue
         if stands["_id"] == ban["_id"]:
@@ -123,19 +129,20 @@ async def ban_from_conversation(
 
 
 class _Moved(Exception):
-    """The user has come in or left since it was decided how to ban them."""
+    """The user has joined or left since it was decided how to ban them."""
 
 
 async def _ban_participant(
     context: Context, ban: ConversationBanDocument
 ) -> ConversationBanDocument:
-    """Ban a participant and remove them, in one transaction. Raises _Moved if they are none."""
+    """Ban a participant and remove them, in one transaction. Raises _Moved if they have left."""
     admin_id, banned_id = ban["createdByUserId"], ban["userId"]
 
     async def decide(locked: Locked) -> MembershipChange:
         require_still_managing(context, locked, admin_id)
         if locked.role_of(banned_id) is None:
             raise _Moved
+        # A group without an admin could never be managed again.
         require_another_admin(locked, banned_id)
         await conversation_bans.put(locked, ban)
         change = new_change(context, "participant.removed", admin_id)
@@ -147,8 +154,8 @@ async def _ban_participant(
 
 
 async def _ban_outsider(context: Context, ban: ConversationBanDocument) -> ConversationBanDocument:
-    """Ban a user who is no participant, and deny their pending request; returns the ban that
-    stands. Raises _Moved if they are a participant."""
+    """Ban a user who is not a participant, and deny their pending request; returns the ban in
+    force. Raises _Moved if they are a participant."""
     admin_id, banned_id = ban["createdByUserId"], ban["userId"]
 
     async def write(locked: Locked) -> list[JoinRequestDocument]:
@@ -156,6 +163,7 @@ async def _ban_outsider(context: Context, ban: ConversationBanDocument) -> Conve
         if locked.role_of(banned_id):
             raise _Moved
         if stands := await conversation_bans.find(locked, banned_id):
+            # An error ends the transaction without a write, and the earlier ban is the answer.
             raise _Banned(stands)
         await conversation_bans.put(locked, ban)
         request = await join_requests.find(locked, banned_id)
@@ -180,10 +188,8 @@ class _Banned(Exception):
         self.ban = ban
 
 
-async def unban_from_conversation(
-    context: Context, user_id: str, conversation_id: str, target_user_id: str
-) -> None:
-    """Lift the ban of a user from a group. It does not bring them back.
+async def unban(context: Context, user_id: str, conversation_id: str, target_user_id: str) -> None:
+    """Lift the ban of a user from a group. It does not make them a member again.
 
     Raises ConversationNotFound, NotGroupConversation, NotConversationAdmin and BanNotFound.
     """
@@ -199,8 +205,9 @@ async def unban_from_conversation(
         return lifted
 
     lifted = await write_locked(context, conversation_id, write)
+    # A malformed row is lifted like any other, but it has no shape to publish.
     for ban in readable("conversation_bans", [lifted]):
-        await publish_conversation_ban(context, "conversation_ban.lifted", ban)
+        await publish_conversation_ban(context, "conversation_ban.removed", ban)
 
 
 async def list_conversation_bans(

@@ -1,4 +1,4 @@
-"""Asking the plugins about a message that is about to be written, and reporting it for them."""
+"""Getting the plugins' verdicts on a message that is about to be written, and filing reports."""
 
 import logging
 from functools import partial
@@ -17,27 +17,29 @@ log = logging.getLogger(__name__)
 
 
 def screens(context: Context) -> bool:
-    """Whether any plugin is asked about messages."""
-    return any(plugin.overrides("message_sending") for plugin in context.plugins)
+    """Whether any plugin checks messages."""
+    return any(plugin.overrides("check_message") for plugin in context.plugins)
 
 
 async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | None:
-    """The strictest verdict of the plugins; Hold only about a send (docs/behaviour.md 12.7).
+    """The strictest verdict of the plugins; Hold only for a send (specification 12.7).
 
-    Raises MessageRejected, and InternalError if a plugin fails: what it would have said is unknown.
+    Raises MessageRejected, and InternalError if a plugin fails, since its verdict is unknown.
     """
     verdict: Verdict | None = None
     for plugin in context.plugins:
-        if not plugin.overrides("message_sending"):
+        if not plugin.overrides("check_message"):
             continue
         limit = context.options.hook_timeout_seconds
-        answer = await hooks.call(plugin.message_sending, lent_message(asked), limit=limit)
+        answer = await hooks.call(plugin.check_message, lent_message(asked), limit=limit)
         if answer is not None and not isinstance(answer, get_args(Verdict)):
-            log.error("message_sending must return None or a verdict, not %r", type(answer))
+            log.error("check_message must return None or a verdict, not %r", type(answer))
             raise InternalError
         verdict = strictest(verdict, answer)
+        # No other verdict can be stricter, so the remaining plugins need not be called.
         if isinstance(verdict, Refuse):
             break
+    # Only a new message can wait for a moderator: the others have nothing to release.
     if isinstance(verdict, Refuse) or (isinstance(verdict, Hold) and asked.kind != "send"):
         raise MessageRejected(verdict.reason)
     return verdict

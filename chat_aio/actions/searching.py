@@ -1,7 +1,7 @@
-"""Search: messages of the user's conversations that have every term of the query, or, of its last
-one, the beginning.
+"""Search: messages of the user's conversations that have every term of the query, where the last
+term may be only a beginning.
 
-`store/tokenizer.py` says what a term is, and `store/search.py` how matches are ranked.
+`store/tokenizer.py` defines terms, and `store/search.py` ranks matches.
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import IndexMissing, Match, Rank, Scope, Wanted
 from chat_aio.store.tokenizer import ends_in_term, terms_of
 
-SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
+SECONDS = 2.0  # Of all queries of a search together (specification 6.4).
 READ_AT_ONCE = 50
-SHORTEST_BEGINNING = 3  # What begins with two letters is a good part of all messages.
+SHORTEST_BEGINNING = 3  # Two letters are the beginning of a good part of all messages.
 
 Found = tuple[Match, MessageDocument | None]
-"""A match and its message, None if that was removed meanwhile."""
+"""A match and its message; None if that was removed in the meantime."""
 
 
 async def search_messages(
@@ -43,8 +43,8 @@ async def search_messages(
     cursor: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
-    """Messages that have every term of `query`, the most relevant first (docs/behaviour.md 6).
-    With `prefix` (option `prefix_search`) longer terms that begin with the last one match as well.
+    """Messages that have every term of `query`, the most relevant first (specification 6). With
+    `prefix` (option `prefix_search`) longer terms that begin with the last term match as well.
     `include` adds `users`.
 
     Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
@@ -58,31 +58,43 @@ async def search_messages(
         include=include,
     )
     size = pagination.limit_from(limit)
-    before = _rank_from(pagination.position_from("search", cursor, int, int, str))
-    _require_search(context, prefix=given.prefix)
+    before: Rank | None = None
+    if position := pagination.position_from("search", cursor, int, int, str):
+        score, millis, message_id = cast(tuple[int, int, str], position)
+        before = score, pagination.moment_from(millis), message_id
+    require(context, Capability.SEARCH)
+    if given.prefix and not context.options.prefix_search:
+        raise SearchUnsupported("this installation has no search for beginnings of words")
     wanted, scope = _wanted_from(given), await _scope_of(context, user_id, given.conversation_id)
-    found = await _list_in_time(context, user_id, scope, wanted, before, count=size + 1)
+    try:
+        # All queries together: one page may need several, and every one could take the whole time.
+        with budget(SECONDS):
+            found = await _list_readable(context, user_id, scope, wanted, before, count=size + 1)
+    except StorageUnavailable:
+        raise StorageUnavailable("the search took too long; search for rarer words") from None
+    except IndexMissing:
+        raise StorageUnavailable(
+            "search is not available: its index is missing, and must be created again"
+        ) from None
     page = found.rows[:size]
     documents = [message for _, message in page if message]  # Every match that is readable has one.
     parents = await load_parents(context, user_id, documents, scope.hidden)
 
     def cursor_behind(count: int) -> str | None:
         last = found.behind(page, count)
-        return last and _cursor_from(last[0].rank)
+        if last is None:
+            return None
+        score, created_at, message_id = last[0].rank
+        millis = pagination.millis_from(created_at)
+        return pagination.cursor_from("search", score, millis, message_id)
 
     shown, stored = bool(given.include), found.stored_bytes
     return MessageList(context, documents, parents, stored, cursor_behind, shows_users=shown)
 
 
-def _require_search(context: Context, *, prefix: bool) -> None:
-    require(context, Capability.SEARCH)
-    if prefix and not context.options.prefix_search:
-        raise SearchUnsupported("this installation has no search for beginnings of words")
-
-
 def _wanted_from(given: inputs.Search) -> Wanted:
-    """A word that is being typed: the last one, where nothing is behind it. Of a script without
-    spaces parts of runs match anyway."""
+    """The search, with the word that is being typed: the last one, if nothing follows it. In
+    scripts without spaces parts of runs match anyway."""
     terms = terms_of(given.query)
     typed = terms[-1] if given.prefix and terms and ends_in_term(given.query) else ""
     if len(typed) < SHORTEST_BEGINNING or is_run(typed):
@@ -90,29 +102,9 @@ def _wanted_from(given: inputs.Search) -> Wanted:
     return Wanted(terms[:-1], typed)
 
 
-async def _list_in_time(
-    context: Context,
-    user_id: str,
-    scope: Scope,
-    wanted: Wanted,
-    before: Rank | None,
-    *,
-    count: int,
-) -> Filled[Found]:
-    try:
-        with budget(SECONDS):
-            return await _list_readable(context, user_id, scope, wanted, before, count=count)
-    except StorageUnavailable:
-        raise StorageUnavailable("the search took too long; search for rarer words") from None
-    except IndexMissing:
-        raise StorageUnavailable(
-            "search is not available: its index is missing, and has to be created again"
-        ) from None
-
-
 async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:
-    """The user's conversations, or the one that is named, which a host's own `can_read` may open to
-    users who are not in it. Raises ConversationNotFound and ForbiddenRead."""
+    """The user's conversations, or the given one, which a host's own `can_read` may open to users
+    who are not in it. Raises ConversationNotFound and ForbiddenRead."""
     if conversation_id is None:
         ids = await conversations.ids_of_user(context.database, user_id)
     else:
@@ -140,7 +132,7 @@ async def _list_readable(
         return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
-        # The aggregation has matched on an older state than the messages were read in.
+        # The aggregation has matched an older state than the messages were read in.
         there = [message for _, message in found if message and not message.get("deletedAt")]
         readable = await readable_among(context, user_id, there, scope.hidden)
         ids = {message["_id"] for message in readable}
@@ -162,15 +154,3 @@ async def _read(context: Context, matches: Sequence[Match]) -> Rows[Found]:
         if size > MOST_BYTES:
             break
     return Rows(read, size, complete=len(read) == len(matches))
-
-
-def _rank_from(position: tuple[pagination.Key, ...] | None) -> Rank | None:
-    if position is None:
-        return None
-    score, millis, message_id = cast(tuple[int, int, str], position)
-    return score, pagination.moment_from(millis), message_id
-
-
-def _cursor_from(rank: Rank) -> str:
-    score, created_at, message_id = rank
-    return pagination.cursor_from("search", score, pagination.millis_from(created_at), message_id)

@@ -1,19 +1,20 @@
-"""The threads that concern a user, with what is unread in them. All of it needs the option `inbox`
-(docs/behaviour.md 15.5)."""
+"""The threads that concern a user, with their unread replies. Everything here needs the option
+`inbox` (specification 15.5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable_message
+from chat_aio.actions.guards import load_readable_message, withdraw_if_deleted
 from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.errors import MessageNotFound, ThreadsUnsupported
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import ThreadPage, ViewedThread
 from chat_aio.schema.wire import aware
 from chat_aio.store import thread_states
-from chat_aio.store.documents import MessageDocument, ThreadStateDocument
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.hidden import hidden_from
 from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
@@ -33,6 +34,8 @@ async def list_threads(
     mentioned = await thread_states.mentioned_in(database, user_id)
     states = await thread_states.of_user(database, user_id)
     followed = {root_id for root_id, state in states.items() if state["follows"]}
+    # Not the absence of a state: writers of replies have a thread in their list without following
+    # it.
     unfollowed = {root_id for root_id, state in states.items() if state["follows"] is False}
     ids = (written.keys() | mentioned | followed) - unfollowed
     hidden = await hidden_from(database, user_id)
@@ -46,13 +49,20 @@ async def list_threads(
 
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
-    starts = {thread["_id"]: _start(thread["_id"], written, states) for thread in page}
+    # A reply marks the earlier ones as read for its sender.
+    starts = {
+        root["_id"]: max(
+            written.get(root["_id"], 0),
+            states[root["_id"]]["lastReadSeq"] if root["_id"] in states else 0,
+        )
+        for root in page
+    }
     unread = await thread_states.count_unread(database, user_id, starts)
     parents = await load_parents(context, user_id, page, hidden)
 
     def shown(root: MessageDocument) -> ViewedThread:
         return ViewedThread(
-            root=message_from(root, parents),
+            root=message_from(root, parents, context.database.optional_fields),
             unread_reply_count=unread.get(root["_id"], 0),
             last_read_seq=starts[root["_id"]],
         )
@@ -67,47 +77,54 @@ def _position(root: MessageDocument) -> tuple[datetime, str]:
     return aware(root["thread"]["lastReplyAt"]), root["_id"]
 
 
-def _start(
-    root_id: str, written: Mapping[str, int], states: Mapping[str, ThreadStateDocument]
-) -> int:
-    """The seq up to which the user has read a thread. Who writes has read what was there."""
-    state = states.get(root_id)
-    return max(written.get(root_id, 0), state["lastReadSeq"] if state else 0)
-
-
 async def follow_thread(context: Context, user_id: str, conversation_id: str, root_id: str) -> None:
     """Follow a thread, or a message that has no replies yet. Raises ConversationNotFound,
     ForbiddenRead, MessageNotFound (also for a reply) and ThreadsUnsupported."""
     root = await _load_root(context, user_id, conversation_id, root_id)
-    await thread_states.put(context.database, user_id, conversation_id, root["_id"], follows=True)
+    await _put(context, user_id, root, follows=True)
 
 
 async def unfollow_thread(
     context: Context, user_id: str, conversation_id: str, root_id: str
 ) -> None:
-    """Leave a thread out of the user's list, also if they write or are mentioned in it. Raises
+    """Leave a thread out of the user's list, even if they write or are mentioned in it. Raises
     ConversationNotFound, ForbiddenRead, MessageNotFound and ThreadsUnsupported."""
     root = await _load_root(context, user_id, conversation_id, root_id)
-    await thread_states.put(context.database, user_id, conversation_id, root["_id"], follows=False)
+    await _put(context, user_id, root, follows=False)
 
 
 async def mark_thread_read(
     context: Context, user_id: str, conversation_id: str, root_id: str, message_id: str
 ) -> None:
-    """Mark a thread as read up to a message; an older one than before changes nothing. The
-    read state of the conversation, and its unread count, stay.
+    """Mark a thread as read up to a message; an older message than before changes nothing. The
+    read state and the unread count of the conversation do not change.
 
     Raises InvalidInput, ConversationNotFound, ForbiddenRead, MessageNotFound (also for a message
     that is not of the thread) and ThreadsUnsupported.
     """
-    given = inputs.read(inputs.Mark, message_id=message_id)
+    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
     root = await _load_root(context, user_id, conversation_id, root_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     if root["_id"] not in (found["_id"], found["threadRootMessageId"]):
         raise MessageNotFound
+    await _put(context, user_id, root, read_to=found["seq"])
+
+
+async def _put(
+    context: Context,
+    user_id: str,
+    root: MessageDocument,
+    *,
+    follows: bool | None = None,
+    read_to: int = 0,
+) -> None:
+    """Store a thread state. Raises ConversationNotFound if the conversation is deleted by now."""
+    conversation_id, root_id = root["conversationId"], root["_id"]
     await thread_states.put(
-        context.database, user_id, conversation_id, root["_id"], read_to=found["seq"]
+        context.database, user_id, conversation_id, root_id, follows=follows, read_to=read_to
     )
+    withdraw = partial(thread_states.remove, context.database, user_id, root_id)
+    await withdraw_if_deleted(context, conversation_id, withdraw)
 
 
 async def _load_root(
@@ -115,6 +132,7 @@ async def _load_root(
 ) -> MessageDocument:
     _require_threads(context)
     root = await load_readable_message(context, user_id, conversation_id, root_id)
+    # A reply is in a thread, and cannot be the root of another one.
     if root["threadRootMessageId"] is not None:
         raise MessageNotFound
     return root

@@ -1,5 +1,5 @@
-"""Pages of a timeline, which is the main list of a conversation or a thread, newest first: older or
-newer than a message, or around one."""
+"""Pages of a timeline, newest first: older or newer than a message, or around one. A timeline is
+the main list of a conversation, or a thread."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ class _Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which page of a timeline: that below the seq `older`, above the seq `newer`, or around or
-    after a message; without any of these the newest. `kind` is that of its cursors."""
+    """A page of a timeline: below the seq `older`, above the seq `newer`, or around or after a
+    message; by default the newest. `kind` is that of its cursors."""
 
     kind: str
     size: int
@@ -59,6 +59,7 @@ def read_wanted(
     given = inputs.read(inputs.Timeline, around=around, after=after, include=include)
     if len([place for place in (cursor, given.around, given.after) if place is not None]) > 1:
         raise InvalidInput("cursor, around and after cannot be used together")
+    # Both directions have cursors of their kind: clients need not name a direction as well.
     is_newer = pagination.is_cursor_of(_newer(kind), cursor, int)
     position = pagination.position_from(_newer(kind) if is_newer else kind, cursor, int)
     seq = cast(int, position[0]) if position else None
@@ -81,7 +82,7 @@ def _newer(kind: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """A timeline as one of its readers sees it. `id` is that of the conversation or of the thread's
-    root. It begins behind what is hidden from the reader."""
+    root. It starts behind the messages hidden from the reader."""
 
     context: Context
     user_id: str
@@ -97,10 +98,12 @@ class Timeline:
             above = await self._above(seq, size // 2)
             below = await self._below(seq + 1, size - len(above.rows))
             return await self._shown(wanted, above, below)
+        # Like a cursor to newer messages, at the place of the message.
         if wanted.after:
             newer = await self._seq_of(wanted.after)
         if newer is None:
             return await self._shown(wanted, None, await self._below(wanted.older, size))
+        # Only newer ones: the client has the message and all older ones that it wants.
         above = await self._above(newer, size)
         return await self._shown(wanted, above, _Side([], newer + 1, 0))
 
@@ -119,7 +122,7 @@ class Timeline:
 
     @property
     def _begin(self) -> int:
-        """The seq behind which the reader's messages begin."""
+        """The seq behind which the reader's messages start."""
         return self.snapshot.hidden.get(self.user_id, 0)
 
     async def _side(self, listed: Listed, start: int | None, size: int) -> _Side:
@@ -137,8 +140,8 @@ class Timeline:
         return _Side(rows, found.stopped and found.stopped["seq"], found.stored_bytes)
 
     async def _shown(self, wanted: Wanted, above: _Side | None, below: _Side) -> MessageList:
-        """These messages, with cursors in both directions, or where `above` was not asked for only
-        to older ones."""
+        """These messages, with cursors in both directions, or only to older messages if `above` is
+        None."""
         rows = [*(above.rows[::-1] if above else ()), *below.rows]
         hidden = self.snapshot.hidden_from(self.user_id)
         parents = await load_parents(self.context, self.user_id, rows, hidden)

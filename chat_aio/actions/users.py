@@ -1,4 +1,4 @@
-"""Users belong to the host; the only question to it is whether they exist."""
+"""Users belong to the host; the chat only checks whether they exist."""
 
 import asyncio
 from collections.abc import Iterable
@@ -13,13 +13,15 @@ USERS_AT_A_TIME = 8
 async def require_users(context: Context, user_id: str, user_ids: Iterable[str]) -> None:
     """Raise UserNotFound for the first of `user_ids` that the host's `user_exists` does not know.
 
-    Each id is asked for once, eight at a time, and never the acting user (docs/behaviour.md 3.7).
+    The hook is called once per id, eight calls at a time, and never for the acting user
+    (specification 3.7).
     """
     exists = context.hooks.user_exists
     if exists is None:
         return
     limit = context.options.hook_timeout_seconds
     asked = [other for other in dict.fromkeys(user_ids) if other != user_id]
+    # A few at a time: a group of 256 must not open as many connections to the host's users.
     for start in range(0, len(asked), USERS_AT_A_TIME):
         together = asked[start : start + USERS_AT_A_TIME]
         answers = await asyncio.gather(

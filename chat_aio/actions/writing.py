@@ -1,5 +1,5 @@
-"""Who may write in a conversation: one rule, checked on a snapshot before each write, and again on
-the stored conversation under its lock (docs/behaviour.md 4.2, 11.1 and 13.2).
+"""Who may write in a conversation: one rule, checked on a snapshot before every write, and again
+on the stored conversation under its lock (specification 4.2, 11.1 and 13.2).
 
 `can_write`, which a host may replace, is checked first, by `guards.load_writable`.
 """
@@ -25,7 +25,7 @@ from chat_aio.store.snapshots import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class WriteRule:
-    """What a conversation requires of its writers at a moment. Without the option `room_controls`
+    """A conversation's requirements for its writers at a moment. Without the option `room_controls`
     no conversation is frozen or in slow mode."""
 
     roles: Mapping[str, ParticipantRole]
@@ -58,8 +58,8 @@ class WriteRule:
     def refusal(
         self, user_id: str, mentioned: Collection[str] = (), *, takes_back: bool = False
     ) -> ChatError | None:
-        """The error with which a write is refused, None if it is allowed. Users take back what is
-        theirs in a frozen group too: they delete messages and remove reactions."""
+        """The error that refuses a write; None if it is allowed. Users can remove their own things
+        in a frozen group too: they delete messages and remove reactions."""
         if self.is_blocked:
             return DirectInteractionBlocked()
         if self.is_frozen and not takes_back and self.roles.get(user_id) != "admin":
@@ -70,7 +70,7 @@ class WriteRule:
         return None
 
     def slow_seconds_for(self, user_id: str) -> int:
-        """The seconds that must lie between two messages of the user; 0 for admins."""
+        """The minimum number of seconds between two messages of the user; 0 for admins."""
         return 0 if self.roles.get(user_id) == "admin" else self.slow_mode_seconds
 
 
@@ -83,13 +83,14 @@ async def require_open(
     message: BareMessage | None = None,
     takes_back: bool = False,
 ) -> Snapshot:
-    """Check that a user who may write on this snapshot is not refused by the rule, and may mention
-    these users; on a fresh snapshot if this one refuses. Returns the one that passed. `message` is
-    the one that is changed.
+    """Check that the rule does not refuse a user who may write on this snapshot, and that they may
+    mention these users; if it refuses, check a fresh snapshot. Returns the snapshot that passed.
+    `message` is the one to change.
 
     Raises ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen and MentionNotParticipant.
     """
     rule = WriteRule.of_snapshot(snapshot)
+    # The usual case needs no query: the batch compares the epoch under the lock anyway.
     if rule.refusal(user_id, mentioned, takes_back=takes_back) is None:
         return snapshot
     return await load_open(
@@ -129,13 +130,16 @@ def still_allowed(
     """The rule as a function of the stored conversation, which a batch calls under the lock. None
     if the host has its own `can_write`: no hook is called in a transaction. `slow_seconds`, unless
     None, is the slow mode that the write was checked with."""
+    # A hook may take seconds, and the lock would hold up all sends of the conversation.
     if context.permissions.can_write is not is_participant:
         return None
 
     def is_still_allowed(document: ConversationDocument) -> bool:
         rule = WriteRule.of_document(document, room_controls=context.options.room_controls)
+        # The snapshot's check included `can_write`, whose default is that the user participates.
         if user_id not in rule.roles or rule.refusal(user_id, mentioned):
             return False
+        # The batch enforces the seconds of the draft: with other ones it must be made again.
         return slow_seconds in (None, rule.slow_seconds_for(user_id))
 
     return is_still_allowed

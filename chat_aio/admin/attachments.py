@@ -1,4 +1,4 @@
-"""`chat-aio attachments`: how many files there are, and removing what no message carries."""
+"""`chat-aio attachments`: counts files, and removes files that no message carries."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def attachments() -> None:
 @attachments.command()
 @reading
 def status(as_json: bool, **place: Any) -> None:
-    """Say how many files there are of each state, and how large they are."""
+    """Show the number and the total size of files by state."""
 
     async def work(session: Session) -> Outcome:
         summed = {
@@ -46,10 +46,11 @@ def status(as_json: bool, **place: Any) -> None:
 @reading
 def sweep(**place: Any) -> None:
     """Remove files in GridFS that no message carries and that need no longer be kept. Processes
-    with the plugin do so by themselves; it may run beside them."""
+    with the plugin do this automatically; the command may run alongside them."""
 
+    # Nothing is carried from the plan to the sweep: each removal is decided in storage.
     async def prepare(session: Session) -> None:
-        """Nothing: what is due is looked for when it is removed."""
+        """Do nothing: due files are looked for when they are removed."""
 
     async def plan(session: Session, _: None) -> Plan:
         found = await (await _sweeper(session)).list_removable()
@@ -59,6 +60,7 @@ def sweep(**place: Any) -> None:
 
     async def carry_out(session: Session, _: None) -> Outcome:
         sweeper = await _sweeper(session)
+        # As many as are due, though fewer may be removed: only a look shows which are in use.
         with progress_bar("Sweeping", await sweeper.count_due()) as advance:
             count = await sweeper.sweep(advance)
         return Outcome({"removed": count}, f"{count:,} files are removed.")
@@ -69,4 +71,5 @@ def sweep(**place: Any) -> None:
 async def _sweeper(session: Session) -> Sweeper:
     services, store = PluginAPI(session.context), GridFS()
     await store.open(services)
+    # Never opened: a command sweeps once, and no task of its process may sweep on.
     return Sweeper(services, Rows(services, store=store.name), store, seconds=0)

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from chat_aio.actions.maintenance import bans as rules
-from chat_aio.actions.maintenance.bans import BanPlan
 from chat_aio.admin.options import an_id, limit, listing, moment, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
 from chat_aio.admin.session import Session, first, in_session
@@ -21,7 +20,7 @@ NOT_KNOWN = "This user has never written and is in no conversation: is the id ri
 
 
 @click.command()
-@click.option("--all", "all_of_them", is_flag=True, help="Those that are over as well.")
+@click.option("--all", "all_of_them", is_flag=True, help="Include bans that are over.")
 @limit
 @listing
 def bans(all_of_them: bool, limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
@@ -37,6 +36,7 @@ def bans(all_of_them: bool, limit: int, as_json: bool, as_lines: bool, **place: 
             )
             return read.bans, read.next_cursor
 
+        # One more than shown, so that the remark about further ones is right.
         found = await first(limit + 1, page)
         table = bans_table(found[:limit], at=session.context.clock())
         return listed("bans", found, table, limit=limit)
@@ -46,9 +46,9 @@ def bans(all_of_them: bool, limit: int, as_json: bool, as_lines: bool, **place: 
 
 @click.command()
 @click.argument("user_id", metavar="USER", type=an_id)
-@click.option("--reason", help="Why; for moderators.")
-@click.option("--until", type=moment, metavar="TIME", help="When it ends, as 2026-01-31T09:30:00Z.")
-@click.option("--for", "days", type=click.IntRange(1, 36_500), help="How many days it lasts.")
+@click.option("--reason", help="Reason, for moderators.")
+@click.option("--until", type=moment, metavar="TIME", help="End, such as 2026-01-31T09:30:00Z.")
+@click.option("--for", "days", type=click.IntRange(1, 36_500), help="Duration in days.")
 @writing
 def ban(
     user_id: str,
@@ -60,10 +60,10 @@ def ban(
 ) -> None:
     """Keep a user out, for a time or for good; their open streams end.
 
-    Banning again changes how long: the ban in force is revoked, and the new one takes its place.
+    Banning again changes the duration: the ban in force is revoked and replaced by the new one.
     """
     if until is not None and days is not None:
-        raise click.UsageError("--until or --for, not both")
+        raise click.UsageError("give --until or --for, not both")
 
     async def work(session: Session) -> Outcome:
         ends = until if days is None else session.context.clock() + timedelta(days=days)
@@ -72,22 +72,20 @@ def ban(
         )
         remark = None if plan.is_known else NOT_KNOWN
         if session.dry_run:
-            return replace(dry_run_outcome(_planned(plan), ban=plan.standing), remark=remark)
+            standing = plan.standing
+            instead = f" in place of ban {standing.id}" if standing else ""
+            would = f"ban {user_id} {_lasting(plan.new['expiresAt'])}{instead}"
+            if standing and not plan.changes:
+                would = f"do nothing: {_stands(standing)}"
+            return replace(dry_run_outcome(would, ban=standing), remark=remark)
         made, is_new = await rules.ban(session.context, plan)
+        # Another moderator was faster; their ban stays.
         if not is_new:
             return Outcome({"ban": made}, f"Nothing done: {_stands(made)}.")
         said = f"Banned {user_id} {_lasting(ends)}: ban {made.id}."
         return Outcome({"ban": made}, said, remark)
 
     show(in_session(work, **place), as_json=as_json)
-
-
-def _planned(plan: BanPlan) -> str:
-    user_id, standing = plan.new["userId"], plan.standing
-    if standing and not plan.changes:
-        return f"do nothing: {_stands(standing)}"
-    instead = f" in place of ban {standing.id}" if standing else ""
-    return f"ban {user_id} {_lasting(plan.new['expiresAt'])}{instead}"
 
 
 def _lasting(ends: datetime | None) -> str:
@@ -102,7 +100,7 @@ def _stands(ban: Ban) -> str:
 @click.argument("ban_id", metavar="BAN_ID", type=an_id)
 @writing
 def unban(ban_id: str, as_json: bool, **place: Any) -> None:
-    """Revoke a ban; its row stays. `bans` names the ids."""
+    """Revoke a ban; its row is kept. `bans` lists the ids."""
 
     async def work(session: Session) -> Outcome:
         before = await rules.plan_unban(session.context, session.user_id, ban_id)

@@ -1,4 +1,4 @@
-"""`chat-aio check`: checks the database's invariants, and repairs what follows from other data."""
+"""`chat-aio check`: checks the database's invariants, and repairs derived data."""
 
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -25,15 +25,19 @@ from chat_aio.store.maintenance.repair import Repair
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--conversation", "conversation_id", type=an_id, metavar="ID", help="Check this one only."
+    "--conversation",
+    "conversation_id",
+    type=an_id,
+    metavar="ID",
+    help="Check only this conversation.",
 )
-@click.option("--repair", "repairs", is_flag=True, help="Mend what follows from other data.")
-@click.option("--dry-run", is_flag=True, help="With --repair: say what would be mended, only.")
+@click.option("--repair", "repairs", is_flag=True, help="Repair data that other data determines.")
+@click.option("--dry-run", is_flag=True, help="With --repair: show the repairs, write nothing.")
 @click.option(
     "--after-restore",
     "restored",
     is_flag=True,
-    help="Also what a restored backup needs before the chat is started.",
+    help="Also check what a restored backup needs before the chat is started.",
 )
 @setting_options("max_emoji_per_message", "max_emoji_per_user")
 @reading
@@ -47,10 +51,13 @@ def check(
 ) -> None:
     """Check the invariants of the chat's database; exit code 3 if one is violated.
 
-    The server may be running. Nothing is written without --repair, and nothing is repaired that
-    would have to be guessed.
+    The server may be running. Only --repair writes, and it repairs nothing that would have to be
+    guessed.
     """
-    _require_together(conversation_id, repairs=repairs, dry_run=dry_run, restored=restored)
+    if dry_run and not repairs:
+        raise click.UsageError("--dry-run needs --repair")
+    if restored and conversation_id:
+        raise click.UsageError("--after-restore checks the whole database: omit --conversation")
     settings = settings_from(**given)
 
     async def look(database: Database) -> Findings:
@@ -63,30 +70,22 @@ def check(
         )
 
     async def work(database: Database) -> tuple[Findings, list[Repair]]:
+        # Always the whole check first: repairs follow from the violations.
         findings = await look(database)
         if not repairs:
             return findings, []
         mended = await repair_all(
             database, findings.violations, dry_run=dry_run, progress=progress_bar
         )
-        # The exit code is that of the database as it is left.
+        # The exit code describes the database after the repairs.
         return (await look(database) if mended and not dry_run else findings), mended
 
     with resumable() if repairs and not dry_run else nullcontext():
         findings, mended = on_database(settings, work)
     show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
+    # After the output, which is complete whatever the exit code.
     if findings.violations:
         raise click.exceptions.Exit(FOUND)
-
-
-def _require_together(
-    conversation_id: str | None, *, repairs: bool, dry_run: bool, restored: bool
-) -> None:
-    """Raise UsageError for options that do not go together."""
-    if dry_run and not repairs:
-        raise click.UsageError("--dry-run goes with --repair")
-    if restored and conversation_id:
-        raise click.UsageError("--after-restore is about the whole database")
 
 
 def _outcome(
@@ -97,7 +96,8 @@ def _outcome(
         "checked": dict(findings.checked),
         "more": findings.more,
     }
-    said = [f"Checked: {_counted(findings)}."]
+    checked = [f"{count} {name}" for name, count in sorted(findings.checked.items())]
+    said = [f"Checked: {', '.join(checked)}."]
     if repairs:
         document |= {"dryRun": True} if dry_run else {}
         document["would" if dry_run else "repaired"] = [*map(repair_entry, mended)]
@@ -114,7 +114,3 @@ def _outcome(
         said.append("Dry run: nothing was written.")
     remark = f"Stopped after {MOST} violations: there may be more." if findings.more else None
     return Outcome(document, "\n".join(said), remark)
-
-
-def _counted(findings: Findings) -> str:
-    return ", ".join(f"{count} {name}" for name, count in sorted(findings.checked.items()))

@@ -36,28 +36,27 @@ log = logging.getLogger(__name__)
 GC_THRESHOLDS = (50_000, 20, 20)
 
 END_SECONDS = 4.5
-"""Less than the 5 seconds within which a process ends after a signal (docs/operations.md)."""
+"""Less than the 5 seconds that a process takes to end (docs/operations/deployment.md)."""
 
 LATER = {
     "new": "chat_aio.admin.new:new",
     "check": "chat_aio.admin.check:check",
     "retention": "chat_aio.admin.retention:retention",
-    "erase": "chat_aio.admin.erasure:erase",
-    "export": "chat_aio.admin.export:export",
     "conversations": "chat_aio.admin.conversations:conversations",
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
     "stats": "chat_aio.admin.stats:stats",
     "config": "chat_aio.admin.config:config",
     "doctor": "chat_aio.admin.doctor.command:doctor",
-    "records": "chat_aio.admin.records:records",
+    "purge-records": "chat_aio.admin.records:purge_records",
     "notifications": "chat_aio.admin.notifications:notifications",
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
+    "users": "chat_aio.admin.users:users",
     "migrate": "chat_aio.admin.migrate:migrate",
-    "restored": "chat_aio.admin.restored:restored",
+    "mark-restored": "chat_aio.admin.restored:mark_restored",
 }
-"""Commands that are imported when they are asked for, each as `module:command`."""
+"""Commands that are imported when they are called, by name, as `module:command`."""
 
 
 class Commands(click.Group):
@@ -68,6 +67,7 @@ class Commands(click.Group):
         return sorted([*super().list_commands(ctx), *LATER])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        # Imported on demand: a worker starts faster, and holds less memory.
         if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
         module, _, name = LATER[cmd_name].partition(":")
@@ -92,12 +92,16 @@ def main() -> None:
 )
 @click.option("--mongo-url", envvar="CHAT_AIO_MONGO_URL", help="Use this replica set instead.")
 def demo(port: int, data: Path, mongo_url: str | None) -> None:
-    """A chat in the browser with sample people, over an embedded MongoDB."""
+    """Run a chat in the browser with sample users, over an embedded MongoDB."""
     # Imported here, so that a process that serves does not load the demo.
     from chat_aio.demo.application import make_demo
 
     if mongo_url is not None:
-        _require_url(mongo_url)
+        # Before anything is bound: the URL is not a setting of `serve` here, so nobody has read it.
+        try:
+            SETTINGS["mongo_url"].read(mongo_url)
+        except ValueError as error:
+            raise WrongSetting(f"--mongo-url: {error}") from None
     at = _bound("127.0.0.1", port)
     _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), at)
 
@@ -107,12 +111,12 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @setting_options(*SETTINGS)
 @click.option(AS_WORKER, type=(int, int), hidden=True)
 def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
-    """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
-    --host, --port, --workers, --log-format, --loop and --no-metrics apply.
+    """Serve the chat at /api/chat, behind a proxy that authenticates; or serve your own app, for
+    which only --host, --port, --workers, --log-format, --loop and --no-metrics apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on, and in a TOML
-    file, as mongo_url and so on; `chat-aio config` shows what holds.
-    /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
+    file, as mongo_url and so on; `chat-aio config` shows the values in force.
+    /healthz and /readyz report whether the process is healthy and ready, /metrics has its metrics
     (with the extra `metrics`), and /openapi describes the API.
     """
     try:
@@ -130,42 +134,53 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
         at, lifeline = _bound(settings.host, settings.port), None
         for warning in unknown_variables():
             log.warning(warning)
+        # Bound before: all workers share the socket, and a port in use is refused once.
         if settings.workers > 1:
             workers = Workers(settings.workers, at, log_format=settings.log_format)
             raise click.exceptions.Exit(asyncio.run(workers.run()))
+    # After the imports, whose objects are never freed, and before the app's own.
     spare_the_collector()
     _serve(make_served(settings), at, loop=settings.loop, lifeline=lifeline, end_within=END_SECONDS)
 
 
 def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
-    """The settings of `serve`, checked before workers are started: each of them would report the
+    """The settings of `serve`, checked before workers are started: every worker would report the
     same mistake."""
     found = find_settings(**given)
     settings = made_of_found(found)
     _require_callers(settings)
-    _require_rate_limits(settings, place=found["rate_limits"].place)
-    _require_filter(settings, place=found["filter_rules"].place)
-    _require_drafts(settings)
+    try:
+        require_rate_limits(settings)
+    except ValueError as error:
+        said = str(error).removeprefix("Options(rate_limits=...): ")
+        raise WrongSetting(f"{found['rate_limits'].place}: {said}") from None
+    except SetupError as error:
+        raise click.ClickException(str(error)) from None
+    if settings.app is not None:
+        # An app has its own plugins, so it is not known whether these settings fit them.
+        return settings
+    if settings.filter_rules and "filter" not in settings.plugins:
+        place = found["filter_rules"].place
+        raise WrongSetting(f"{place}: filter rules need the plugin: add filter to plugins")
+    if ("drafts" in settings.plugins) != bool(settings.drafts_assistants):
+        missing = "--plugins drafts" if settings.drafts_assistants else "--assistant USER"
+        raise WrongSetting(
+            f"the plugin drafts and its assistants need each other: {missing} is missing (or its "
+            "variable, or its key in the file)"
+        )
     return settings
 
 
-def _require_url(url: str) -> None:
-    try:
-        SETTINGS["mongo_url"].read(url)
-    except ValueError as error:
-        raise WrongSetting(f"--mongo-url: {error}") from None
-
-
 def _require_callers(settings: ServeSettings) -> None:
-    """Refuse settings by which nobody could say who is calling."""
+    """Raise WrongSetting for settings that leave the calling user unknown."""
     if settings.auth_header is not None and settings.app is not None:
         raise WrongSetting(
             "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
-            "an app says by itself who is calling, so leave one of them out"
+            "an app authenticates its users itself, so omit one of them"
         )
     if settings.auth_header is None and settings.app is None:
         raise WrongSetting(
-            "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
+            "requests have no user: give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"
         )
     names = {
@@ -175,40 +190,25 @@ def _require_callers(settings: ServeSettings) -> None:
         raise WrongSetting("--moderator-header must be another header than --auth-header")
 
 
-def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
-    try:
-        require_rate_limits(settings)
-    except ValueError as error:
-        said = str(error).removeprefix("Options(rate_limits=...): ")
-        raise WrongSetting(f"{place}: {said}") from None
-    except SetupError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _require_filter(settings: ServeSettings, *, place: str) -> None:
-    """Refuse rules that no message would be checked by."""
-    if settings.filter_rules and settings.app is None and "filter" not in settings.plugins:
-        raise WrongSetting(f"{place}: the rules are those of a plugin: add filter to plugins")
-
-
-def _require_drafts(settings: ServeSettings) -> None:
-    """Refuse assistants who could write nothing, and drafts that nobody could write."""
-    if settings.app is None and ("drafts" in settings.plugins) != bool(settings.drafts_assistants):
-        missing = "--plugins drafts" if settings.drafts_assistants else "--assistant USER"
-        raise WrongSetting(
-            f"the plugin drafts and its assistants go together: {missing} is missing (or its "
-            "variable, or its key in the file)"
-        )
-
-
 @main.command()
 @config_option
-@setting_options("plugins", "extra_events", "inbox", "room_controls", "moderation_desk")
+@setting_options(
+    "plugins",
+    "extra_events",
+    "inbox",
+    "room_controls",
+    "moderation_tools",
+    "conversation_keys",
+    "editable_metadata",
+    "metadata_indexes",
+)
+@click.option("--can-delete", is_flag=True, help="With the route that needs the hook can_delete.")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
-def openapi(mount: str, **given: Any) -> None:
-    """The API's description in OpenAPI 3.1, as JSON."""
+def openapi(mount: str, can_delete: bool, **given: Any) -> None:
+    """Print the API's description in OpenAPI 3.1, as JSON."""
     settings = settings_from(**given)
-    document = describe(plugins=plugins_of(settings), options=settings.options, mount=mount)
+    plugins, options = plugins_of(settings), settings.options
+    document = describe(plugins=plugins, options=options, can_delete=can_delete, mount=mount)
     click.echo(json.dumps(document, indent=2))
 
 
@@ -236,8 +236,8 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def spare_the_collector() -> None:
-    """Make the garbage collector do less, in a process that only serves: it skips all that is
-    loaded by now, which stays, and runs less often, because answers leave few cycles."""
+    """Make the garbage collector do less in a process that only serves. It skips all objects loaded
+    so far, which are never freed, and runs less often, because answers leave few cycles."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
 

@@ -1,4 +1,4 @@
-"""`chat-aio config`: every setting, with its value and where that comes from."""
+"""`chat-aio config`: every setting, with its value and the source of the value."""
 
 from typing import Any
 
@@ -15,12 +15,13 @@ from chat_aio.server.sources import find_settings, unknown_variables
 @config_option
 @setting_options(*SETTINGS)
 def config(*, as_json: bool, **given: Any) -> None:
-    """Show the settings that `serve` would have here, with the same flags, and where each comes
-    from. Passwords are hidden."""
+    """Show the settings that `serve` would have here, with the same flags, and the source of every
+    value. Passwords are hidden."""
     found = {
         name: (SETTINGS[name].shown(setting.value), setting.place)
         for name, setting in find_settings(**given).items()
     }
+    # Shown here, for a misspelt variable changes nothing and looks as if it did.
     unknown = unknown_variables()
     document = {
         "settings": {

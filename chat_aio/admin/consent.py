@@ -1,5 +1,5 @@
 """The rule for commands that remove data or cannot be undone: `--dry-run` shows the plan, a
-question is asked at a terminal, and anywhere else `--yes` is needed (docs/decisions/0075)."""
+terminal gets a confirmation prompt, and anywhere else `--yes` is required (decision 0075)."""
 
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,18 +16,18 @@ from chat_aio.admin.session import Session, in_session, resumable
 T = TypeVar("T")
 S = TypeVar("S")
 Opened = Callable[[Callable[[S], Awaitable[Any]]], Any]
-"""Runs work on what a command works with: `in_session` or `on_database`, with their options."""
+"""Runs work on a session or a database: `in_session` or `on_database`, with their options."""
 
 NOBODY_TO_ASK = (
-    "there is no terminal to ask at: add --yes to do it without a question, or --dry-run to see "
-    "what it would do"
+    "there is no terminal for a confirmation: add --yes to do it without a question, or --dry-run "
+    "to see what it would do"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a command would do: `what` completes "Would ...", `table` has the numbers. A plan with
-    nothing to do needs no question."""
+    """The planned work of a command: `what` completes "Would ...", `table` has the numbers. An
+    empty plan needs no confirmation."""
 
     what: str
     document: Mapping[str, object] = field(default_factory=dict)
@@ -42,7 +42,9 @@ class Plan:
         return Outcome({"dryRun": True, "would": self.what, **self.document}, text, self.remark)
 
     def ask(self) -> None:
-        """Show the plan on stderr, and ask. Raises Abort unless the answer is yes."""
+        """Show the plan on stderr, and ask for confirmation. Raises Abort unless the answer is
+        yes."""
+        # On stderr: stdout is for the result, which may be JSON.
         for text in (self.table, self.remark):
             if text is not None:
                 click.echo(text, err=True)
@@ -51,7 +53,7 @@ class Plan:
 
 
 def consenting(command: Command) -> Command:
-    """Add the options of the rule."""
+    """Add the options of the consent rule."""
     yes = click.option("--yes", is_flag=True, help="Do it without a question.")
     dry_run = click.option("--dry-run", is_flag=True, help="Show the plan, and write nothing.")
     return yes(dry_run(command))
@@ -67,7 +69,7 @@ def in_session_with_consent(
     as_json: bool,
     **place: Any,
 ) -> None:
-    """Do what a command is for in sessions, and print the outcome; as `with_consent`."""
+    """Run a command in sessions, and print the outcome; as `with_consent`."""
     opened = partial(in_session, **place)
     show(with_consent(opened, prepare, plan, carry_out, dry_run=dry_run, yes=yes), as_json=as_json)
 
@@ -81,12 +83,13 @@ def with_consent(
     dry_run: bool,
     yes: bool,
 ) -> Outcome:
-    """Do what a command is for, as the rule allows. `prepare` finds what is meant and raises what
-    is against it; `plan` counts, which may take long, and is not called with `--yes`.
+    """Run a command as the consent rule allows. `prepare` resolves the arguments and raises errors;
+    `plan` counts, which may take long, and is not called with `--yes`.
 
-    What was shown is what is carried out. The database is closed during the question, so that no
+    The plan that was shown is carried out. The database is closed during the question, so that no
     connection waits for the answer.
     """
+    # First of all: a cron job must fail at once, not after a count of an hour.
     if not (dry_run or yes or sys.stdin.isatty()):
         raise click.UsageError(NOBODY_TO_ASK)
 
@@ -94,27 +97,23 @@ def with_consent(
         prepared = await prepare(work)
         return prepared, await plan(work, prepared)
 
-    if yes and not dry_run:
-        return _finish(opened, carry_out, prepare)
-    prepared, planned = opened(look)
-    if dry_run:
-        return cast(Plan, planned).outcome()
-    if not planned.is_empty:
-        planned.ask()
+    resolve = prepare
+    if dry_run or not yes:
+        prepared, planned = opened(look)
+        if dry_run:
+            return cast(Plan, planned).outcome()
+        if not planned.is_empty:
+            planned.ask()
 
-    async def as_shown(_: S) -> T:
-        return cast(T, prepared)
+        async def as_shown(_: S) -> T:
+            return cast(T, prepared)
 
-    return _finish(opened, carry_out, as_shown)
+        # Not resolved a second time: the plan that was shown is carried out.
+        resolve = as_shown
 
-
-def _finish(
-    opened: Opened[S],
-    carry_out: Callable[[S, T], Awaitable[Outcome]],
-    prepare: Callable[[S], Awaitable[T]],
-) -> Outcome:
     async def act(work: S) -> Outcome:
-        return await carry_out(work, await prepare(work))
+        return await carry_out(work, await resolve(work))
 
+    # Only now: an interruption before has changed nothing.
     with resumable():
         return cast(Outcome, opened(act))

@@ -1,4 +1,4 @@
-"""`chat-aio export`: all that concerns a user, as JSON lines."""
+"""`chat-aio users export`: all data about a user, as JSON lines."""
 
 from pathlib import Path
 from typing import Any
@@ -19,21 +19,22 @@ from chat_aio.schema.wire import json_from
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write to this file, which must not be there, instead of stdout.",
+    help="Write to this new file instead of stdout.",
 )
 @allowing_unknown
 @reading
 def export(
     user_id: str, output: Path | None, allow_unknown: bool, as_json: bool, **place: Any
 ) -> None:
-    """Write all that concerns a user, one JSON object a line, each with its `kind`. Exit code 4 if
-    no row names the user.
+    """Write all data about a user, one JSON object with its `kind` on each line. Exit code 4 if no
+    row names the user.
 
-    At the end it says how many there are of each kind: on stderr, or on stdout with --output. All
-    messages are read, which takes long if there are many.
+    At the end it prints the number of objects of each kind: on stderr, or on stdout with --output.
+    All messages are read, which takes long if there are many.
     """
 
     async def work(session: Session) -> Outcome:
+        # An empty file would look like the answer to a mistyped id.
         await require_known_user(session, user_id, allow_unknown=allow_unknown)
         with opened(output) as file:
             counts = await export_user(
@@ -49,6 +50,7 @@ def export(
     try:
         outcome = in_session(work, **place)
     except OSError as error:
+        # A broken pipe of stdout is not about a file.
         if output is None:
             raise
         raise click.ClickException(f"--output: {output}: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""The files that commands write."""
+"""The output files of commands."""
 
 import os
 import sys
@@ -19,17 +19,19 @@ def opened(output: Path | None) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    # Never replaced: it may be the only copy of an earlier export.
     if output.exists():
-        raise click.ClickException(f"--output: {output} is there already")
+        raise click.ClickException(f"--output: {output} already exists")
     if not output.parent.is_dir():
-        raise click.ClickException(f"--output: {output.parent} is no folder that exists")
-    # In the same folder, because only within one file system a rename is atomic.
+        raise click.ClickException(f"--output: {output.parent} is not an existing folder")
+    # In the same folder, because a rename is atomic only within one file system.
     with tempfile.NamedTemporaryFile(
         dir=output.parent, prefix=f".{output.name}.", delete=False
     ) as file:
         try:
             yield file
             file.flush()
+            # Before the rename, or a crash could leave a complete name with an incomplete file.
             os.fsync(file.fileno())
             os.rename(file.name, output)
         except BaseException:

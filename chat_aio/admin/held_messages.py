@@ -43,11 +43,12 @@ def held(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
 def release_held(held_id: str, as_json: bool, **place: Any) -> None:
     """Send a held message in the name of its sender, who must still be allowed to write.
 
-    It keeps its id, and clients see it at once. Rules are not asked about it again.
+    It keeps its id, and clients see it at once. The rules do not check it again.
     """
 
     async def work(session: Session) -> Outcome:
         context, user_id = session.context, session.user_id
+        # The actions are called directly, not through a door, which would check bans.
         await require_user(context, user_id)
         plan = await held_messages.require_releasable(context, user_id, held_id)
         if session.dry_run:

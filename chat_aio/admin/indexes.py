@@ -26,17 +26,17 @@ from chat_aio.store.maintenance import migrate
 def indexes() -> None:
     """The indexes and validators that the chat needs.
 
-    Existing data stay readable and writable meanwhile.
+    Existing data stay readable and writable in the meantime.
     """
 
 
 @indexes.command()
-@setting_options("prefix_search")
+@setting_options("prefix_search", "conversation_keys", "metadata_indexes")
 @reading
 def check(as_json: bool, **place: Any) -> None:
-    """Name what is missing, different or surplus; exit code 3 if anything is missing or different.
+    """List missing, different and surplus ones; exit code 3 if any are missing or different.
 
-    What is surplus only makes writes slower; whoever made it knows what it is for.
+    Surplus indexes only make writes slower; the person who created one knows its purpose.
     """
     found = on_database(settings_from(**place), stored.differences)
     text = differences_table(found) if found else "All indexes are there, and no others."
@@ -46,12 +46,12 @@ def check(as_json: bool, **place: Any) -> None:
 
 
 @indexes.command()
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
-@setting_options("prefix_search")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
+@setting_options("prefix_search", "conversation_keys", "metadata_indexes")
 @reading
 def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
-    """Create what is missing. An index that is different is refused: drop it first, by hand; a
-    validator is replaced."""
+    """Create missing indexes and validators. A different index is refused: drop it yourself
+    first. A different validator is replaced."""
 
     async def work(database: Database) -> list[Difference]:
         # An older program must not add its indexes to the database of a newer version.
@@ -61,29 +61,24 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
             with progress_bar("Creating", len(COLLECTIONS)) as advance:
                 await stored.apply(database, advance)
             await migrate.note_version(database)
+        # Before creation they were missing; surplus ones are left alone.
         return _lacking(found)
 
     with nullcontext() if dry_run else resumable():
         found = on_database(settings_from(**place), work)
-    show(_planned(found) if dry_run else _created(found), as_json=as_json)
-
-
-def _planned(found: Sequence[Difference]) -> Outcome:
-    text = f"Would create:\n{differences_table(found)}\nDry run: nothing was written."
-    document = {"dryRun": True, "would": differences_entry(found)}
-    return Outcome(document, text if found else "Would do nothing.")
-
-
-def _created(found: Sequence[Difference]) -> Outcome:
-    made = "\n".join(f"Created: {_name(difference)}." for difference in found)
+    if dry_run:
+        text = f"Would create:\n{differences_table(found)}\nDry run: nothing was written."
+        document = {"dryRun": True, "would": differences_entry(found)}
+        show(Outcome(document, text if found else "Would do nothing."), as_json=as_json)
+        return
+    made = []
+    for difference in found:
+        part = difference_part(difference)
+        made.append(f"{difference.collection}.{part}" if part else difference.collection)
+    text = "\n".join(f"Created: {name}." for name in made)
     document = {"created": [*map(difference_entry, found)]}
-    return Outcome(document, made or "Nothing done: all indexes are there.")
+    show(Outcome(document, text or "Nothing done: all indexes are there."), as_json=as_json)
 
 
 def _lacking(found: Sequence[Difference]) -> list[Difference]:
     return [difference for difference in found if difference.state != "surplus"]
-
-
-def _name(found: Difference) -> str:
-    part = difference_part(found)
-    return f"{found.collection}.{part}" if part else found.collection

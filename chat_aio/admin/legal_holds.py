@@ -1,4 +1,4 @@
-"""`chat-aio legal-hold`: what retention and erasure must not touch."""
+"""`chat-aio legal-hold`: keeps data from retention and erasure."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ ID = click.argument("target_id", metavar="ID", type=an_id)
 
 @click.group("legal-hold", context_settings={"help_option_names": ["-h", "--help"]})
 def legal_hold() -> None:
-    """Keep all of a user, or of a conversation, from retention and erasure.
+    """Keep all data of a user or a conversation from retention and erasure.
 
     A hold on a user keeps every conversation that they are in or have written in.
     """
@@ -29,7 +29,7 @@ def legal_hold() -> None:
 @legal_hold.command()
 @TARGET
 @ID
-@click.option("--reason", required=True, help="Why, such as the number of the case.")
+@click.option("--reason", required=True, help="Reason, such as the number of the case.")
 @allowing_unknown
 @writing
 def place(
@@ -40,12 +40,13 @@ def place(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Place a hold. One that is there already stays as it is. Exit code 4 for a user whom no row
-    names."""
+    """Place a hold. An existing hold is left as it is. Exit code 4 for a user whom no row names."""
 
     async def work(session: Session) -> Outcome:
+        # Also for a dry run: its plan must be one that can be carried out.
         await require_rights(session.database, "legal-hold")
         if target_type == "user":
+            # A hold on a mistyped id would keep nothing, and nobody would notice.
             await require_known_user(session, target_id, allow_unknown=allow_unknown)
         what = f"{target_type} {target_id}"
         if session.dry_run:
@@ -64,7 +65,7 @@ def place(
 @ID
 @writing
 def lift(target_type: Target, target_id: str, as_json: bool, **given: Any) -> None:
-    """Lift a hold: retention and erasure take what it has kept from then on."""
+    """Lift a hold: retention and erasure no longer spare its data."""
 
     async def work(session: Session) -> Outcome:
         await require_rights(session.database, "legal-hold")

@@ -16,19 +16,19 @@ from chat_aio.store.maintenance import migrate as stored
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--finish", is_flag=True, help="The rest, when no process of an earlier version is left."
+    "--finish", is_flag=True, help="Do the rest, when no process of an earlier version is left."
 )
 @consenting
 @of_database
 def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
-    """Bring the database to this version's schema, while the chat is at work.
+    """Bring the database to this version's schema, while the chat is running.
 
-    Without --finish, processes of the previous version continue; they do not start again.
-    If it is interrupted, run it again: it continues where it was.
+    Without --finish, running processes of the previous version continue, but cannot start again.
+    If it is interrupted, run it again: it continues where it stopped.
     """
 
     async def prepare(_: Database) -> None:
-        """Nothing: a migration continues where it is."""
+        """Do nothing: a migration continues where it stopped."""
 
     async def plan(database: Database, _: None) -> Plan:
         found = await stored.pending(database, finish=finish)
@@ -39,7 +39,7 @@ def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
         ]
         if not found:
             return Plan(what="do nothing: the schema is of this version", is_empty=True)
-        remark = "No process of an earlier version may be at work or start again."
+        remark = "No process of an earlier version may be running or start again."
         what = f"{', '.join(sizes)}, to schema version {found[-1].to}"
         return Plan(what=what, remark=remark if finish else None)
 
@@ -50,8 +50,9 @@ def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
             if version < stored.newest()
             else None
         )
-        return Outcome({}, f"the database is of schema version {version}", left)
+        return Outcome({}, f"the database has schema version {version}", left)
 
     opened = partial(on_database, settings_from(**given))
+    # Without --finish, processes of the version before go on, so nothing is lost.
     agreed = yes or not finish
     show(with_consent(opened, prepare, plan, carry_out, dry_run=dry_run, yes=agreed), as_json=False)

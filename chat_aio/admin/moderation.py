@@ -21,8 +21,8 @@ from chat_aio.store import audit as stored
 def moderation() -> None:
     """Work on reports, bans and messages, on the chat's database.
 
-    The server may be running: every change takes effect there at once. Whoever has access to the
-    database may do this; --as says who acts.
+    The server may be running: every change takes effect there at once. Everyone with access to the
+    database can do this; --as names the acting moderator.
     """
 
 
@@ -33,9 +33,10 @@ def moderation() -> None:
 @limit
 @listing
 def audit(target_id: str | None, limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
-    """List what moderators decided, newest first."""
+    """List moderators' decisions, newest first."""
 
     async def work(session: Session) -> Outcome:
+        # From the store: the API of moderators has no list of the audit log.
         rows = await stored.list_newest(session.database, target_id=target_id, limit=limit + 1)
         table = audit_table(rows[:limit])
         return listed("audit", [*map(stored.entry_from, rows)], table, limit=limit)
@@ -46,7 +47,7 @@ def audit(target_id: str | None, limit: int, as_json: bool, as_lines: bool, **pl
 for _command in (
     report_commands.reports,
     report_commands.report,
-    report_commands.resolve,
+    report_commands.update_report,
     bans.bans,
     bans.ban,
     bans.unban,

@@ -1,4 +1,4 @@
-"""`chat-aio new`: writes an app with a chat in it, from the templates in `new_app`."""
+"""`chat-aio new`: creates an app with a chat, from the templates in `new_app`."""
 
 import importlib.util
 import json
@@ -20,7 +20,7 @@ NAMED = "myapp"
 NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?")
 OURS = re.compile(r"\{chat-aio(\[[a-z,]+\])?\}")
 CHECKOUT = "{checkout}\n"
-"""Stands in the templates where a chat from a checkout is to be told of."""
+"""Placeholder in the templates for a note about a chat from a checkout."""
 
 TAKEN = {"tests", *sys.stdlib_module_names}
 NEEDED = {
@@ -31,17 +31,17 @@ NEEDED = {
     *("propcache", "yarl", "iniconfig", "packaging", "pluggy", "py", "pygments", "pytest"),
     *("pytest_asyncio", "backports", "pip"),
 }
-"""Packages that the app needs: installed beside it, though perhaps not here."""
+"""Packages that are installed with the app, though perhaps not in this environment."""
 
 DATABASES = {"admin", "config", "local"}
-"""MongoDB's own; the app's database has its name."""
+"""MongoDB's own databases; the app's database has the app's name."""
 
 LONGEST = 63
 """Bytes in the name of a database."""
 
 
 class WrongName(click.ClickException):
-    """A name that no app can have."""
+    """An invalid name for an app."""
 
     exit_code = 2
 
@@ -49,10 +49,10 @@ class WrongName(click.ClickException):
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("name")
 @click.option(
-    "--into", type=click.Path(path_type=Path), help="The folder to make; by default the name."
+    "--into", type=click.Path(path_type=Path), help="Folder to create; by default the name."
 )
 def new(name: str, into: Path | None) -> None:
-    """Write an app with a login, a page and a chat, and its tests."""
+    """Create an app with a login, a page and a chat, and its tests."""
     _require_name(name)
     folder = into or Path(name)
     try:
@@ -64,25 +64,26 @@ def new(name: str, into: Path | None) -> None:
     for path, _ in _files(name):
         click.echo(f"  {path}")
     steps = [] if folder.samefile(Path()) else [f"cd {folder}"]
-    steps.append("make run    # it installs what it needs, then see README.md")
+    steps.append("make run    # installs what the app needs; then see README.md")
     click.echo("\n  ".join(["Next:", *steps]))
     if note := _of_checkout():
         click.echo(note)
 
 
 def _require_name(name: str) -> None:
-    """Refuse what can be no package, or would hide one."""
+    """Refuse names that cannot be a package, or would hide one."""
+    # Not `isidentifier`: the name is also that of a database and of a folder.
     if not NAME.fullmatch(name) or keyword.iskeyword(name):
         raise WrongName(
-            f"{name!r} can be no name of a Python package: take letters, digits and underscores, "
-            "and begin with a letter, such as my_app"
+            f"{name!r} is no valid name of a Python package: use letters, digits and underscores, "
+            "starting with a letter, such as my_app"
         )
     if len(name) > LONGEST:
-        raise WrongName(f"the app's database has its name, which may have {LONGEST} characters")
+        raise WrongName(f"the app's database gets its name, which may have {LONGEST} characters")
     if name.lower() in DATABASES:
-        raise WrongName(f"{name} is a database of MongoDB's own: take another name")
+        raise WrongName(f"{name} is one of MongoDB's own databases: choose another name")
     if name in TAKEN or name.lower() in NEEDED or _is_installed(name):
-        raise WrongName(f"there is a package {name} already: take another name")
+        raise WrongName(f"there is a package {name} already: choose another name")
 
 
 def _is_installed(name: str) -> bool:
@@ -98,15 +99,16 @@ def _is_installed(name: str) -> bool:
 def _require_free(folder: Path) -> None:
     if folder.is_dir():
         if any(folder.iterdir()):
-            raise click.ClickException(f"{folder} is not empty, and nothing is written into it")
+            raise click.ClickException(f"{folder} is not empty: nothing was written")
     elif folder.exists() or folder.is_symlink():
-        raise click.ClickException(f"{folder} is there already, and is no folder")
+        raise click.ClickException(f"{folder} already exists, and is no folder")
+    # Parents are not made: a mistyped path would spread new folders.
     elif not folder.absolute().parent.is_dir():
         raise click.ClickException(f"there is no folder {folder.absolute().parent}")
 
 
 def _write(name: str, folder: Path) -> None:
-    """Write all files, or none. A folder that is there stays the one that it is."""
+    """Write all files, or none. An existing folder is filled, not replaced."""
     made: list[Path] = []
     try:
         for path, text in _files(name):
@@ -115,10 +117,12 @@ def _write(name: str, folder: Path) -> None:
                 if not place.is_dir():
                     place.mkdir()
                     made.append(place)
+            # `x`: a file that somebody makes in the meantime is not overwritten.
             with file.open("x") as opened:
                 made.append(file)
                 opened.write(text)
     except BaseException:
+        # A folder must be empty before it can be removed.
         for created in reversed(made):
             created.rmdir() if created.is_dir() else created.unlink()
         raise
@@ -135,28 +139,29 @@ def _files(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _requirement(extras: str) -> str:
-    """What pip is to install: this chat_aio, from where it was installed itself."""
+    """The requirement for pip: this chat_aio, from the source of its own installation."""
     origin = _origin()
     if origin is None:
         return f"chat-aio{extras}>={metadata.distribution('chat-aio').version}"
     url = origin["url"]
+    # At its commit: a branch may have moved on.
     if vcs := origin.get("vcs_info"):
         url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
     return f"chat-aio{extras} @ {url}"
 
 
 def _of_checkout() -> str | None:
-    """A sentence about a chat that only this machine has."""
+    """A note about a chat that only this machine has."""
     origin = _origin()
     if origin is None or not origin["url"].startswith("file:"):
         return None
     return (
-        "The requirements name a folder of this machine as chat-aio: on a server, put a released "
-        "version or a repository in its place."
+        "The requirements contain a folder of this machine as chat-aio: on a server, replace it by "
+        "a released version or a repository."
     )
 
 
 def _origin() -> Any:
-    """Where pip has found this chat_aio; None is an index."""
+    """The source from which pip installed this chat_aio; None is an index."""
     said = metadata.distribution("chat-aio").read_text("direct_url.json")
     return json.loads(said or "null")

@@ -1,4 +1,4 @@
-"""`chat-aio notifications`: what waits, and dead letters."""
+"""`chat-aio notifications`: pending notifications, and dead letters."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from chat_aio.admin.options import an_id, limit, listing, reading
 from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
 from chat_aio.admin.session import Session, in_session
 from chat_aio.plugins.notifications.lease import NAME
-from chat_aio.plugins.notifications.rows import Row, Rows
+from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.schema.wire import timestamp
 
 FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error")
@@ -18,13 +18,13 @@ FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error"
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def notifications() -> None:
-    """Notifications that wait, and those that were given up."""
+    """Pending notifications, and those that were given up."""
 
 
 @notifications.command()
 @reading
 def status(as_json: bool, **place: Any) -> None:
-    """Say who delivers notifications, how far it has come, and how many wait."""
+    """Show which process delivers notifications, its progress, and the number pending."""
 
     async def work(session: Session) -> Outcome:
         rows = Rows(PluginAPI(session.context))
@@ -50,27 +50,32 @@ def status(as_json: bool, **place: Any) -> None:
 @notifications.command()
 @limit
 @listing
-def dead(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
-    """List the notifications that were given up, with what went wrong at last."""
+def dead_letters(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
+    """List the notifications that were given up, with the last error."""
 
     async def work(session: Session) -> Outcome:
         found = await Rows(PluginAPI(session.context)).dead(limit=limit + 1)
         head = ("USER", "MESSAGE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
         table = table_of(head, [[row[name] for name in FIELDS] for row in found[:limit]])
-        return listed("dead", [*map(_entry, found)], table, limit=limit)
+        entries = [
+            {**{name: row[name] for name in FIELDS}, "notBefore": timestamp(row["notBefore"])}
+            for row in found
+        ]
+        # The table is cut, the JSON is not: programs get all fields.
+        return listed("dead", entries, table, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 @notifications.command()
-@click.option("--user", "user_id", type=an_id, metavar="ID", help="Only those of this user.")
+@click.option("--user", "user_id", type=an_id, metavar="ID", help="Only for this user.")
 @click.option("--message", "message_id", type=an_id, metavar="ID", help="Only of this message.")
 @click.option("--all", "of_all", is_flag=True, help="All of them.")
 @reading
 def retry(
     user_id: str | None, message_id: str | None, of_all: bool, as_json: bool, **place: Any
 ) -> None:
-    """Try notifications that were given up once more, from the first try on."""
+    """Retry notifications that were given up, starting with the first attempt."""
     if of_all == bool(user_id or message_id):
         raise click.UsageError("give --user or --message, or --all")
 
@@ -83,7 +88,3 @@ def retry(
 
 def _moment(value: object) -> str | None:
     return timestamp(value) if isinstance(value, datetime) else None
-
-
-def _entry(row: Row) -> dict[str, object]:
-    return {**{name: row[name] for name in FIELDS}, "notBefore": timestamp(row["notBefore"])}

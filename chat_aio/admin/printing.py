@@ -1,4 +1,4 @@
-"""What a command has found or done: aligned text for people, one JSON document for programs."""
+"""The output of commands: aligned text for people, one JSON document for programs."""
 
 import sys
 import unicodedata
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def dry_run_outcome(what: str, **found: object) -> Outcome:
-    """The outcome of a dry run: what would be done, and the present state of its object."""
+    """The outcome of a dry run: the planned action, and the present state of its object."""
     document = {"dryRun": True, "would": what, **found}
     return Outcome(document, f"Would {what}. Dry run: nothing was written.")
 
@@ -44,11 +44,13 @@ def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outco
 
 def show(outcome: Outcome, *, as_json: bool, as_lines: bool = False, err: bool = False) -> None:
     """Print an outcome. With `as_lines`, only the rows of a list."""
+    # Rows alone: a program reads them line by line, without the frame of a document.
     if as_lines:
         (rows,) = (value for value in outcome.document.values() if isinstance(value, list | tuple))
         for row in rows:
             click.echo(json_from(row), err=err)
         if outcome.remark:
+            # On stderr in both formats: it is for people.
             click.echo(outcome.remark, err=True)
         return
     if as_json:
@@ -60,7 +62,7 @@ def show(outcome: Outcome, *, as_json: bool, as_lines: bool = False, err: bool =
 
 
 def counted(counts: Counts) -> str:
-    """`1 message in 1 conversation`."""
+    """Counts as text, such as `1 message in 1 conversation`."""
     numbers = (counts.messages, "message"), (counts.conversations, "conversation")
     return " in ".join(f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in numbers)
 
@@ -89,6 +91,7 @@ def table_of(
     head: Sequence[str], rows: Iterable[Sequence[object]], *, shortened: bool = True
 ) -> str:
     """Rows below their head, in aligned columns. The last column is free text and is shortened."""
+    # Free text is last, so that a long one does not push other columns aside.
     last = excerpt if shortened else str
     cells = [[*map(plain, row[:-1]), last(plain(row[-1]))] for row in rows]
     if not cells:
@@ -104,7 +107,7 @@ def table_of(
 
 
 def card_of(fields: Mapping[str, object]) -> str:
-    """All fields of one thing, one on each line, not shortened."""
+    """All fields of one object, one per line, not shortened."""
     width = max(map(len, fields))
     return "\n".join(f"{name:<{width}}  {plain(value)}" for name, value in fields.items())
 
@@ -122,8 +125,13 @@ def excerpt(text: str) -> str:
     return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
 
 
+def table_of_counts(counts: Mapping[str, int]) -> str:
+    return table_of(("COUNT", "KIND"), [(count, kind) for kind, count in counts.items()])
+
+
 def _width(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The number of terminal columns that a text takes."""
+    # By characters alone, the columns behind Chinese text or combined accents would not line up.
     return sum(
         0
         if unicodedata.combining(character)

@@ -1,4 +1,4 @@
-"""`chat-aio records`: what names people beside messages is removed when it is over."""
+"""`chat-aio purge-records`: deletes old records with personal data other than messages."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +8,7 @@ import click
 from chat_aio.actions.maintenance.records import count_records, remove_records
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import Command, acting
-from chat_aio.admin.printing import Outcome, progress_bar, table_of
+from chat_aio.admin.printing import Outcome, progress_bar, table_of_counts
 from chat_aio.admin.session import Session, require_rights
 
 KINDS = {
@@ -16,12 +16,12 @@ KINDS = {
     "bans": "Bans that were revoked or have expired.",
     "join_requests": "Requests to join that were approved or denied.",
     "audit": "Rows of the audit log.",
-    "presence": "When users were last seen, of those who are offline.",
+    "presence": "When offline users were last seen.",
 }
 
 
 def kinds(command: Command) -> Command:
-    """Add an option for each kind: after how many days it is removed."""
+    """Add an option for each kind of record: the number of days after which it is removed."""
     for name in reversed(KINDS):
         flag = f"--{name.replace('_', '-')}"
         days = click.IntRange(1, 36_500)
@@ -33,7 +33,7 @@ def kinds(command: Command) -> Command:
 @kinds
 @consenting
 @acting
-def records(
+def purge_records(
     reports: int | None,
     bans: int | None,
     join_requests: int | None,
@@ -41,10 +41,10 @@ def records(
     presence: int | None,
     **place: Any,
 ) -> None:
-    """Remove what names people when it is over for so many days.
+    """Delete old records with personal data, after a number of days.
 
-    Only the kinds that are named. Open reports, bans in force, pending requests and users who are
-    online stay, and so does what a legal hold keeps. It cannot be undone.
+    Only the given kinds are deleted. Open reports, bans in force, pending requests, users who are
+    online and data under a legal hold are kept. It cannot be undone.
     """
     asked = {
         "reports": reports,
@@ -55,10 +55,11 @@ def records(
     }
     days = {name: number for name, number in asked.items() if number is not None}
     if not days:
-        raise click.UsageError("say what is to be removed, such as --reports 365")
+        raise click.UsageError("give at least one kind to remove, such as --reports 365")
 
     async def prepare(session: Session) -> dict[str, datetime]:
-        await require_rights(session.database, "records")
+        await require_rights(session.database, "purge-records")
+        # Once for all kinds, so that the plan and the removal have the same limits.
         now = session.context.clock()
         return {name: now - timedelta(days=number) for name, number in days.items()}
 
@@ -67,7 +68,7 @@ def records(
         return Plan(
             what=f"remove {sum(counts.values()):,} records",
             document={"records": counts},
-            table=_table(counts),
+            table=table_of_counts(counts),
             is_empty=not any(counts.values()),
         )
 
@@ -75,10 +76,6 @@ def records(
         removed = await remove_records(
             session.context, session.user_id, before, progress=progress_bar
         )
-        return Outcome({"records": removed}, _table(removed))
+        return Outcome({"records": removed}, table_of_counts(removed))
 
     in_session_with_consent(prepare, plan, carry_out, **place)
-
-
-def _table(counts: dict[str, int]) -> str:
-    return table_of(("COUNT", "KIND"), [(count, kind) for kind, count in counts.items()])

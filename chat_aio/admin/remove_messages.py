@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.desk import restoring
 from chat_aio.actions.maintenance import remove_messages as rules
 from chat_aio.actions.maintenance.remove_messages import BulkRemoval, Removal
+from chat_aio.actions.moderation_tools import restoring
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.find_messages import narrowing, terms_in
 from chat_aio.admin.options import acting, an_id, writing
@@ -23,13 +23,14 @@ from chat_aio.store.maintenance.find_messages import Wanted
 def remove_message(message_id: str, **place: Any) -> None:
     """Empty a message; its place stays, and connected clients see it at once.
 
-    Only with the option moderation_desk is it kept for a while, for restore-message.
+    It is kept for a while, for restore-message, only if the option moderation_tools is on.
     """
 
     async def prepare(session: Session) -> Removal:
         return await rules.plan_removal(session.context, session.user_id, message_id)
 
     async def plan(session: Session, found: Removal) -> Plan:
+        # A removal that is done already may lack its row in the audit log: it is carried out again.
         if found.is_new:
             what = f"remove message {message_id} of {found.found['senderId']}"
             return Plan(what=what, document={"messageId": message_id})
@@ -53,8 +54,9 @@ def remove_message(message_id: str, **place: Any) -> None:
 @click.argument("message_id", metavar="ID", type=an_id)
 @writing
 def restore_message(message_id: str, as_json: bool, **place: Any) -> None:
-    """Put back what a moderator has removed, as long as it is kept (history_days)."""
-    is_there = f"message {message_id} is there"
+    """Restore a message that a moderator has removed, as long as it is kept
+    (message_version_days)."""
+    is_there = f"message {message_id} is not removed"
 
     async def work(session: Session) -> Outcome:
         context, user_id = session.context, session.user_id
@@ -71,7 +73,7 @@ def restore_message(message_id: str, as_json: bool, **place: Any) -> None:
 
 @click.command("remove-messages")
 @click.option(
-    "--user", "user_id", type=an_id, metavar="ID", required=True, help="Those that they have sent."
+    "--user", "user_id", type=an_id, metavar="ID", required=True, help="Sender of the messages."
 )
 @narrowing
 @consenting
@@ -79,9 +81,9 @@ def restore_message(message_id: str, as_json: bool, **place: Any) -> None:
 def remove_messages(text: str | None, **given: Any) -> None:
     """Empty many messages of a user; clients see it at once.
 
-    All given options must match. Messages are removed a hundred at a time, each with its row in the
-    audit log, so an interrupted run can be repeated. Messages that are sent after the beginning
-    stay.
+    All given options must match. Messages are removed a hundred at a time, every message with its
+    row in the audit log, so an interrupted run can be repeated. Messages sent after the start are
+    kept.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
     wanted = Wanted(**chosen, terms=terms_in(text))

@@ -25,8 +25,8 @@ from chat_aio.schema.models import Report, ReportStatus, TargetType
 
 
 @click.command()
-@click.option("--status", type=STATUSES, help="Those with this status only.")
-@click.option("--target-type", type=TARGET_TYPES, help="Those on this kind of target only.")
+@click.option("--status", type=STATUSES, help="Only reports with this status.")
+@click.option("--target-type", type=TARGET_TYPES, help="Only reports on this kind of target.")
 @limit
 @listing
 def reports(
@@ -37,7 +37,7 @@ def reports(
     as_lines: bool,
     **place: Any,
 ) -> None:
-    """List what users have reported, newest first."""
+    """List the reports of users, newest first."""
 
     async def work(session: Session) -> Outcome:
         async def page(cursor: str | None) -> tuple[Sequence[Report], str | None]:
@@ -60,7 +60,7 @@ def reports(
 @click.argument("report_id", metavar="ID", type=an_id)
 @reading
 def report(report_id: str, as_json: bool, **place: Any) -> None:
-    """Show a report with its evidence: what was there when it was made."""
+    """Show a report with its evidence, as it was when the report was made."""
 
     async def work(session: Session) -> Outcome:
         found = await session.api.get_report(session.user_id, report_id)
@@ -72,15 +72,16 @@ def report(report_id: str, as_json: bool, **place: Any) -> None:
 @click.command()
 @click.argument("report_id", metavar="ID", type=an_id)
 @click.option("--status", type=DECISIONS, required=True)
-@click.option("--note", help="Kept with the report in place of an older one; '' takes that away.")
+@click.option("--note", help="Note kept with the report, replacing an older one; '' removes it.")
 @writing
-def resolve(
+def update_report(
     report_id: str, status: ReportStatus, note: str | None, as_json: bool, **place: Any
 ) -> None:
-    """Move a report on: triaged is still open, resolved and dismissed are settled."""
+    """Change the status of a report: triaged is still open, resolved and dismissed are settled."""
 
     async def work(session: Session) -> Outcome:
         context, user_id = session.context, session.user_id
+        # An empty note removes it, so None must mean something else.
         noted = KEEP if note is None else note
         plan = await rules.plan_report(context, user_id, report_id, status, moderator_note=noted)
         move = f"{plan.before.status} to {status}"

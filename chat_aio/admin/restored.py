@@ -1,4 +1,4 @@
-"""`chat-aio restored`: after a backup was restored."""
+"""`chat-aio mark-restored`: records that a backup was restored, and checks counters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from chat_aio.store.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The heads that are behind, and when a restore was noted before."""
+    """The heads that are behind, and the time of an earlier note of a restore."""
 
     behind: Sequence[Behind]
     noted: datetime | None
@@ -31,17 +31,17 @@ class _Found:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--repair", is_flag=True, help="Raise counters that are behind their messages.")
-@click.option("--undo", is_flag=True, help="Take the note of a restore back.")
+@click.option("--undo", is_flag=True, help="Remove the note of a restore.")
 @consenting
 @reading
-def restored(
+def mark_restored(
     *, repair: bool, undo: bool, dry_run: bool, yes: bool, as_json: bool, **given: Any
 ) -> None:
-    """After a backup was restored, before the chat is started: note when, and check counters.
+    """Record that a backup was restored, and check counters, before the chat is started.
 
-    For seven days from then on, every client that returns with a position from before the note, or
-    with one that is not known, gets stream.reset and refetches. Each run starts the seven days
-    again; --undo ends them. Exit code 3 if counters are behind and would assign numbers twice;
+    For seven days from then on, every client that returns with an unknown position, or with one
+    from before the restore was noted, gets stream.reset and refetches. Each run restarts the seven
+    days; --undo ends them. Exit code 3 if counters are behind and would assign numbers twice;
     --repair raises them.
     """
     if undo and repair:
@@ -49,6 +49,7 @@ def restored(
 
     async def prepare(database: Database) -> _Found:
         noted = await Settings(database).restored_at()
+        # No counters are read: --undo is about the note alone.
         if undo:
             return _Found([], noted)
         total = await database.read(database.counters.estimated_document_count)
@@ -56,13 +57,34 @@ def restored(
             return _Found(await stored.heads_behind(database, advance), noted)
 
     async def plan(database: Database, found: _Found) -> Plan:
-        return _undoing(found) if undo else _noting(found, repair=repair)
+        noted = None if found.noted is None else timestamp(found.noted)
+        if undo and noted is None:
+            return Plan(what="do nothing: no restore is noted", is_empty=True)
+        if undo:
+            return Plan(
+                what=f"remove the note of the restore at {noted}",
+                remark="From then on clients resume from positions that the restore may have made "
+                "wrong.",
+            )
+        lines = [_line(head, "would be raised from" if repair else "is") for head in found.behind]
+        if noted is not None:
+            lines.append(f"A restore is noted already, at {noted}.")
+        lines.append(
+            f"For {RESTORED_FOR.days} days clients with a position from before now get "
+            "stream.reset and refetch; chat-aio mark-restored --undo ends that."
+        )
+        return Plan(
+            what="note that a backup was restored now",
+            document={"behind": [head.conversation_id for head in found.behind]},
+            table="\n".join(lines),
+        )
 
     async def carry_out(database: Database, found: _Found) -> Outcome:
         if undo:
             taken = await stored.take_back(database)
-            said = "the note of the restore is taken back" if taken else "no restore is noted"
+            said = "the note of the restore is removed" if taken else "no restore is noted"
             return Outcome({"undone": taken}, said)
+        # Before the note, whose time clients compare with: numbers must be right by then.
         for head in found.behind if repair else ():
             await stored.raise_head(database, head)
         return _noted(await stored.note(database), found.behind, repair=repair)
@@ -74,29 +96,6 @@ def restored(
         raise click.exceptions.Exit(FOUND)
 
 
-def _undoing(found: _Found) -> Plan:
-    if found.noted is None:
-        return Plan(what="do nothing: no restore is noted", is_empty=True)
-    at = timestamp(found.noted)
-    remark = "From then on clients resume from positions that the restore may have made wrong."
-    return Plan(what=f"take back the note of the restore at {at}", remark=remark)
-
-
-def _noting(found: _Found, *, repair: bool) -> Plan:
-    lines = [_line(head, "would be raised from" if repair else "is") for head in found.behind]
-    if found.noted is not None:
-        lines.append(f"A restore is noted already, at {timestamp(found.noted)}.")
-    lines.append(
-        f"For {RESTORED_FOR.days} days clients with a position from before now get stream.reset "
-        "and refetch; chat-aio restored --undo ends that."
-    )
-    return Plan(
-        what="note that a backup was restored now",
-        document={"behind": [head.conversation_id for head in found.behind]},
-        table="\n".join(lines),
-    )
-
-
 def _noted(at: datetime, behind: Sequence[Behind], *, repair: bool) -> Outcome:
     lines = [_line(head, "raised from" if repair else "is") for head in behind]
     lines.append(
@@ -104,7 +103,7 @@ def _noted(at: datetime, behind: Sequence[Behind], *, repair: bool) -> Outcome:
         "earlier position get stream.reset and refetch"
     )
     if repair or not behind:
-        lines.append("no counter is behind its messages; chat-aio check looks at all the rest")
+        lines.append("no counter is behind its messages; chat-aio check checks everything else")
     document = {
         "restoredAt": timestamp(at),
         "behind": [head.conversation_id for head in behind],

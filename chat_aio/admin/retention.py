@@ -1,4 +1,4 @@
-"""`chat-aio retention`: old messages are emptied, or removed."""
+"""`chat-aio retention`: deletes or removes old messages."""
 
 from datetime import timedelta
 from typing import Any
@@ -27,17 +27,17 @@ from chat_aio.store.maintenance.progress import Counts
     type=click.IntRange(1, 36_500),
     required=True,
     metavar="DAYS",
-    help="How old a message may become.",
+    help="Maximum age of a message, in days.",
 )
 @click.option(
-    "--remove", "removes", is_flag=True, help="Leave nothing of them, in place of tombstones."
+    "--remove", "removes", is_flag=True, help="Remove them completely, without tombstones."
 )
 @click.option(
     "--conversation",
     "conversation_id",
     type=an_id,
     metavar="ID",
-    help="Only those of this conversation.",
+    help="Only messages of this conversation.",
 )
 @consenting
 @acting
@@ -47,7 +47,7 @@ def retention(
     conversation_id: str | None,
     **place: Any,
 ) -> None:
-    """Delete messages that are older than some days, in all conversations.
+    """Delete messages that are older than a number of days, in all conversations.
 
     A deleted message leaves a tombstone, as when its sender deletes it, and connected clients see
     it at once. With --remove nothing is left, and clients get no event. Neither can be undone. The
@@ -56,6 +56,7 @@ def retention(
 
     async def prepare(session: Session) -> RetentionPlan:
         await require_rights(session.database, "retention --remove" if removes else "retention")
+        # From the plan on fixed: messages that come of age while it is shown are not removed.
         before = session.context.clock() - timedelta(days=days)
         wanted = Retention(before=before, removes=removes, conversation_id=conversation_id)
         return await plan_retention(session.context, session.user_id, wanted, progress=progress_bar)
@@ -84,7 +85,7 @@ def _described(wanted: Retention, counts: Counts) -> str:
 def _remark(plan: RetentionPlan) -> str | None:
     if not plan.held:
         return None
-    return f"Under a legal hold, and left as they are: {plan.held} conversations."
+    return f"Under a legal hold, and kept: {plan.held} conversations."
 
 
 def _entry(plan: RetentionPlan, counts: Counts) -> dict[str, object]:

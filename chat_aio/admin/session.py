@@ -1,4 +1,4 @@
-"""What a command works with: the chat, opened over its database until the command is over."""
+"""The session of a command: the chat, opened over its database until the command is over."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -22,7 +22,7 @@ from chat_aio.server.settings import ServeSettings
 from chat_aio.server.sources import settings_from
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import doctor, personal_data
-from chat_aio.store.privileges import lacking_for, lacks, missing_right
+from chat_aio.store.privileges import lacks, missing_right
 
 READER = "chat-aio"
 """The acting user of commands that only read."""
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What a command works with: the open chat, the acting user, and whether it is a dry run."""
+    """The open chat, the acting user, and whether it is a dry run."""
 
     context: Context
     api: ModerationAPI
@@ -45,32 +45,30 @@ class Session:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Do one command's work; every failure is one line."""
+    """Run the work of one command; every failure is one line."""
     try:
         return asyncio.run(work)
     except (ChatError, SetupError, PyMongoError) as error:
         right = missing_right(error) if isinstance(error, PyMongoError) else None
+        # A missing right is named: MongoDB's own text has the whole command instead.
         line = lacks([right]) if right else str(error).split(", full error:")[0]
         raise click.ClickException(" ".join(line.split())) from error
 
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """The end of work that is complete as far as it came, if somebody presses Ctrl-C."""
+    """On Ctrl-C, print one line instead of a traceback: completed work is kept."""
     try:
         yield
     except KeyboardInterrupt:
-        line = "interrupted. What was done is complete; run the command again to do the rest"
+        line = "interrupted. Completed work is kept; run the command again to do the rest"
         raise click.ClickException(line) from None
 
 
 async def require_rights(database: Database, command: str) -> None:
     """Raise SetupError, with the command that grants them, if this user of MongoDB lacks rights
     that a command needs (`store/privileges.py`): it must not fail half way."""
-    granted = await doctor.privileges(database)
-    if granted is None:
-        return
-    if missing := lacking_for(command, granted, database.handle.name, database.prefix):
+    if missing := await doctor.missing_rights(database, command):
         raise SetupError(f"nothing was done: {lacks(missing)}")
 
 
@@ -81,8 +79,8 @@ class UnknownId(click.ClickException):
 
 
 async def require_known_user(session: Session, user_id: str, *, allow_unknown: bool) -> None:
-    """Raise UnknownId unless some row names a user. All messages are read to know that none does,
-    but not for a user who has written or is in a conversation."""
+    """Raise UnknownId unless some row names a user. All messages are read to be sure that none
+    does, unless the user has written or is in a conversation."""
     if not allow_unknown and not await personal_data.has_traces(
         session.database, user_id, progress_bar
     ):
@@ -93,7 +91,7 @@ async def require_known_user(session: Session, user_id: str, *, allow_unknown: b
 
 
 def on_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
-    """Do one command's work on the database, without a chat."""
+    """Run the work of one command on the database, without a chat."""
     return run(with_database(settings.mongo_url, settings.database, settings.options, act))
 
 
@@ -104,7 +102,7 @@ def in_session(
     dry_run: bool = False,
     **place: Any,
 ) -> T:
-    """Do one command's work in a session; `place` are the options of `of_database`."""
+    """Run the work of one command in a session; `place` are the options of `of_database`."""
     settings = settings_from(**place)
 
     async def opened() -> T:
@@ -119,19 +117,19 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
     async with client_of(settings.mongo_url) as client:
         chat = Chat(
             client[settings.database],
-            # There is no host to ask: who has access to the database may moderate.
+            # There is no host to call: everyone with access to the database may moderate.
             hooks=Hooks(can_moderate=lambda _: True),
             options=Options(
                 collection_prefix=settings.options.collection_prefix,
-                # What is removed here is kept as long as what is removed there.
-                moderation_desk=settings.options.moderation_desk,
-                history_days=settings.options.history_days,
-                # Nobody writes by a release where a conversation is frozen.
+                # Messages removed here are kept as long as messages removed through the server.
+                moderation_tools=settings.options.moderation_tools,
+                message_version_days=settings.options.message_version_days,
+                # Releasing a held message must not write into a frozen conversation.
                 room_controls=settings.options.room_controls,
                 # A command must not create indexes on the side.
                 manage_indexes=False,
                 # No streams, so no feed: it would first read minutes of the past.
-                without=frozenset({Capability.STREAMS}),
+                disabled_capabilities=frozenset({Capability.STREAMS}),
             ),
         )
         async with chat:
@@ -147,9 +145,10 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
 async def first(
     count: int, page: Callable[[str | None], Awaitable[tuple[Sequence[T], str | None]]]
 ) -> list[T]:
-    """The first `count` rows of a list that comes in pages, each with the cursor of the next."""
+    """The first `count` rows of a list of pages; `page` also returns the next page's cursor."""
     found, cursor = await page(None)
     rows = [*found]
+    # Pages of the API are smaller than what an operator may ask for.
     while cursor is not None and len(rows) < count:
         found, cursor = await page(cursor)
         rows += found

@@ -1,12 +1,12 @@
-"""What commands show as tables and cards, and as entries of JSON."""
+"""Tables, cards and JSON entries of the commands' results."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from chat_aio.actions.maintenance.check.findings import Violation
 from chat_aio.admin.printing import card_of, json_value, table_of
-from chat_aio.schema.desk import MessageVersion
 from chat_aio.schema.models import Ban, HeldMessage, Message, Report
+from chat_aio.schema.moderation_tools import MessageVersion
 from chat_aio.store.documents import AuditEntry
 from chat_aio.store.indexes import Difference
 from chat_aio.store.maintenance.repair import Repair
@@ -65,6 +65,7 @@ def bans_table(bans: Sequence[Ban], *, at: datetime) -> str:
 
 
 def ban_state(ban: Ban, *, at: datetime) -> str:
+    # First: a ban that was revoked may have expired since.
     if ban.revoked_at is not None:
         return "revoked"
     return "expired" if ban.expires_at is not None and ban.expires_at <= at else "active"
@@ -205,5 +206,5 @@ def difference_entry(found: Difference) -> dict[str, object]:
 
 
 def difference_part(found: Difference) -> str | None:
-    """Which part of a collection differs; None for the collection itself."""
+    """The part of a collection that differs; None for the collection itself."""
     return "(validator)" if found.of == "validator" else found.index

@@ -1,4 +1,4 @@
-/** What has failed for a while is tried again. */
+/** Temporary failures are tried again. */
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -8,7 +8,7 @@ export class Again {
   #timer = null;
   #failures = 0;
 
-  /** `work()` is what is tried. */
+  /** `work()` is the function to retry. */
   constructor(work) {
     this.#work = work;
   }
@@ -18,7 +18,7 @@ export class Again {
     return this.#timer !== null;
   }
 
-  /** It has failed: after a pause, longer each time and no shorter than the service says. */
+  /** It has failed: try again after a pause, longer each time and no shorter than `Retry-After`. */
   failed({ isTemporary, retryAfter }) {
     if (!isTemporary) return;
     this.stop();

@@ -33,7 +33,7 @@ export class Boundaries {
     return this.#drop("mutedIds", conversationId, unmute);
   }
 
-  /** An answer that was asked for before a change may know nothing of it: then ask again. */
+  /** An answer requested before a change may not contain it: then fetch again. */
   async #load() {
     const changes = this.#changes;
     try {
@@ -50,7 +50,7 @@ export class Boundaries {
         mutedIds: new Set(mutes.map((each) => each.conversationId)),
       });
     } catch {
-      // What is known stays; the next opening of the stream asks again.
+      // Known data stays; the next opening of the stream fetches again.
     }
   }
 

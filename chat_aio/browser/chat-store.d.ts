@@ -4,7 +4,7 @@ export class ChatStore {
     userId: string;
     /** Open the stream, and bring the list; once until it is closed. */
     start(): void;
-    /** End the stream; `start` begins anew. */
+    /** End the stream; `start` opens it again. */
     close(): void;
     /** `listener` is called when something has changed, once for what changes together; the answer
      * ends it.
@@ -22,7 +22,7 @@ export class ChatStore {
     /** The thread that is open, or null.
      * @type {() => ShownThread | null} */
     thread: () => ShownThread | null;
-    /** What is known of a user.
+    /** The known data of a user.
      * @type {(userId: string) => User} */
     user: (userId: string) => User;
     /** Make a conversation the open one (null: none), and bring its messages. A thread of another
@@ -33,8 +33,8 @@ export class ChatStore {
      * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
     openThread(rootId: string): Promise<void>;
     closeThread(): void;
-    /** Open the direct conversation with someone, which may have to be made: what is opened meanwhile
-     * stays open.
+    /** Open the direct conversation with someone, which may have to be created: a conversation opened
+     * in the meantime stays open.
      * @param {string} otherUserId @returns {Promise<string>} its id */
     openDirect(otherUserId: string): Promise<string>;
     /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
@@ -42,10 +42,10 @@ export class ChatStore {
      * @param {string} conversationId @param {string | Written} written
      * @returns {string} its clientMessageId */
     send(conversationId: string, written: string | Written): string;
-    /** Send again what was not sent.
+    /** Send a failed message again.
      * @param {string} clientMessageId */
     retry(clientMessageId: string): void;
-    /** Give up what was not sent.
+    /** Drop a failed message.
      * @param {string} clientMessageId */
     discard(clientMessageId: string): void;
     /** @param {string} messageId @param {string} body
@@ -61,21 +61,21 @@ export class ChatStore {
      * @param {string} conversationId
      * @returns {Promise<void>} */
     markRead(conversationId: string): Promise<void>;
-    /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
-     * what comes, is marked as read. Whoever is not `isAtEnd` looks at older messages and keeps them;
-     * without it that is whoever is not reading.
+    /** Whether the end of the open conversation is visible: then its messages, and new ones, are
+     * marked as read. A reader who is not `isAtEnd` looks at older messages and keeps them;
+     * by default that is a reader who is not reading.
      * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
-    setReading(isReading: boolean, { isAtEnd }?: {
+    setViewing(isReading: boolean, { isAtEnd }?: {
         isAtEnd?: boolean;
     }): void;
-    /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
-     * the conversation, and what is read there nothing of the thread.
+    /** The same for the end of the open thread, if the service has `inbox`. The read states of
+     * conversation and thread are independent.
      * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
     setThreadReading(isReading: boolean, { isAtEnd }?: {
         isAtEnd?: boolean;
     }): void;
-    /** The reader has typed: the others are told, now and then.
-     * @param {string} conversationId @param {string} text  what is written so far */
+    /** The reader has typed: the others are notified, now and then.
+     * @param {string} conversationId @param {string} text  the text so far */
     typed(conversationId: string, text: string): void;
     /** Older messages of a conversation.
      * @param {string} conversationId @returns {Promise<void>} */
@@ -100,11 +100,11 @@ export type ReplyPreview = import("./chat.js").ReplyPreview;
 export type StreamStatus = import("./chat.js").StreamStatus;
 export type User = import("./chat.js").User;
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type ChatState = {
     /**
-     * "live": all that happens is told at once
+     * "live": all events arrive at once
      */
     status: StreamStatus;
     /**
@@ -138,7 +138,7 @@ export type ChatState = {
     unread: number;
 };
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type ShownConversation = {
     id: string;
@@ -164,7 +164,7 @@ export type ShownConversation = {
     metadata: Json;
 };
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type SentEntry = Message & {
     key: string;
@@ -194,16 +194,16 @@ export type SendingEntry = {
     isTemporary: boolean;
 };
 /**
- * told apart by `state`; `key` stays when it is sent
+ * distinguished by `state`; `key` stays when it is sent
  */
 export type Entry = SentEntry | SendingEntry;
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type ShownTimeline = {
     conversationId: string;
     /**
-     * oldest first, what is on its way last
+     * oldest first, pending ones last
      */
     messages: readonly Entry[];
     isLoaded: boolean;
@@ -225,7 +225,7 @@ export type ShownTimeline = {
      */
     people: readonly User[];
     /**
-     * who is writing just now
+     * users who are typing
      */
     typing: readonly User[];
     /**
@@ -234,14 +234,14 @@ export type ShownTimeline = {
     writing: readonly Writing[];
 };
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type ShownThread = {
     rootId: string;
     conversationId: string;
     root: SentEntry | null;
     /**
-     * its replies, oldest first, what is on its way last
+     * its replies, oldest first, pending ones last
      */
     messages: readonly Entry[];
     isLoaded: boolean;
@@ -268,7 +268,7 @@ export type ShownThread = {
     writing: readonly Writing[];
 };
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  */
 export type Writing = {
     draftId: string;
@@ -278,7 +278,7 @@ export type Writing = {
 };
 export type ChatStoreOptions = {
     /**
-     * who is calling, as the service's login knows them
+     * the current user, as the service's login knows them
      */
     userId: string;
     /**
@@ -286,7 +286,7 @@ export type ChatStoreOptions = {
      */
     hasDrafts?: boolean | undefined;
     /**
-     * whether the service has `inbox`: it keeps what is read in threads
+     * whether the service has `inbox`: it keeps read states of threads
      */
     hasInbox?: boolean | undefined;
     /**

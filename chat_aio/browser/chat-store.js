@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * What a page shows of a chat, kept in step with the service, for any framework: snapshots that are
- * the same object as long as nothing in them has changed, `subscribe`, and what people do. No DOM.
- * docs/chat-js.md says how it is used.
+ * the same object as long as nothing in them has changed, `subscribe`, and the user's actions. No
+ * DOM. docs/guides/react.md describes its use.
  *
  *   import { Chat } from "./chat.js";
  *   import { ChatStore } from "./chat-store.js";
@@ -35,10 +35,10 @@ import { Users } from "./users.js";
  */
 
 /**
- * What is shown. None of it may be changed.
+ * The visible state. None of it may be changed.
  *
  * @typedef {object} ChatState
- * @property {StreamStatus} status  "live": all that happens is told at once
+ * @property {StreamStatus} status  "live": all events arrive at once
  * @property {string | null} openId  the open conversation
  * @property {string | null} openThreadId  the root of the thread that is open in it
  * @property {boolean} isListed  whether the list has been brought
@@ -69,25 +69,25 @@ import { Users } from "./users.js";
  *   threadRootMessageId: string | null, attachments: Attachment[], problem: string | null,
  *   problemCode: string | null, retryAfter: number | null,
  *   isTemporary: boolean}} SendingEntry  on its way, or not sent
- * @typedef {SentEntry | SendingEntry} Entry  told apart by `state`; `key` stays when it is sent
+ * @typedef {SentEntry | SendingEntry} Entry  distinguished by `state`; `key` stays when it is sent
  *
  * @typedef {object} ShownTimeline
  * @property {string} conversationId
- * @property {readonly Entry[]} messages  oldest first, what is on its way last
+ * @property {readonly Entry[]} messages  oldest first, pending ones last
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
  * @property {boolean} hasFailed  until it is loaded: by `loadOlder`, or automatically
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} people  whom its messages name: it changes when more is known of them
- * @property {readonly User[]} typing  who is writing just now
+ * @property {readonly User[]} typing  users who are typing
  * @property {readonly Writing[]} writing  what assistants have written so far
  *
  * @typedef {object} ShownThread
  * @property {string} rootId
  * @property {string} conversationId
  * @property {SentEntry | null} root
- * @property {readonly Entry[]} messages  its replies, oldest first, what is on its way last
+ * @property {readonly Entry[]} messages  its replies, oldest first, pending ones last
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
  * @property {boolean} hasFailed  until it is loaded: by `loadOlderReplies`, or automatically
@@ -101,9 +101,9 @@ import { Users } from "./users.js";
 
 /**
  * @typedef {object} ChatStoreOptions
- * @property {string} userId  who is calling, as the service's login knows them
+ * @property {string} userId  the current user, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
- * @property {boolean} [hasInbox]  whether the service has `inbox`: it keeps what is read in threads
+ * @property {boolean} [hasInbox]  whether the service has `inbox`: it keeps read states of threads
  * @property {(message: Message) => void} [onMessage]  one has come that is not being read
  * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
@@ -126,7 +126,7 @@ export class ChatStore {
   #isReadingThread = false;
   #isStarted = false;
   #isClosed = false;
-  /** How often one has said what is to be open. */
+  /** The number of changes of the open conversation. */
   #choices = 0;
   #snapshots = new Snapshots();
   /** @type {Set<() => void>} */
@@ -159,7 +159,7 @@ export class ChatStore {
     globalThis.addEventListener?.("online", this.#online);
   }
 
-  /** End the stream; `start` begins anew. */
+  /** End the stream; `start` opens it again. */
   close() {
     globalThis.removeEventListener?.("online", this.#online);
     this.#isStarted = false;
@@ -215,7 +215,7 @@ export class ChatStore {
     return openThread && this.#snapshots.get(openThread, make);
   };
 
-  /** What is known of a user.
+  /** The known data of a user.
    * @type {(userId: string) => User} */
   user = (userId) => this.#users.get(userId);
 
@@ -244,8 +244,8 @@ export class ChatStore {
     this.#store.set({ openRootId: null });
   }
 
-  /** Open the direct conversation with someone, which may have to be made: what is opened meanwhile
-   * stays open.
+  /** Open the direct conversation with someone, which may have to be created: a conversation opened
+   * in the meantime stays open.
    * @param {string} otherUserId @returns {Promise<string>} its id */
   async openDirect(otherUserId) {
     this.#choices += 1;
@@ -266,13 +266,13 @@ export class ChatStore {
     return this.#session.sender.send(conversationId, message);
   }
 
-  /** Send again what was not sent.
+  /** Send a failed message again.
    * @param {string} clientMessageId */
   retry(clientMessageId) {
     this.#session.sender.retry(clientMessageId);
   }
 
-  /** Give up what was not sent.
+  /** Drop a failed message.
    * @param {string} clientMessageId */
   discard(clientMessageId) {
     this.#session.sender.discard(clientMessageId);
@@ -306,19 +306,19 @@ export class ChatStore {
     await this.#session.readings.markRead(conversationId);
   }
 
-  /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
-   * what comes, is marked as read. Whoever is not `isAtEnd` looks at older messages and keeps them;
-   * without it that is whoever is not reading.
+  /** Whether the end of the open conversation is visible: then its messages, and new ones, are
+   * marked as read. A reader who is not `isAtEnd` looks at older messages and keeps them;
+   * by default that is a reader who is not reading.
    * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
-  setReading(isReading, { isAtEnd = isReading } = {}) {
+  setViewing(isReading, { isAtEnd = isReading } = {}) {
     if (this.#isClosed) return;
     const { openId } = this.#store;
     if (openId !== null) this.#store.timeline(openId).isFollowed = isAtEnd;
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
   }
 
-  /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
-   * the conversation, and what is read there nothing of the thread.
+  /** The same for the end of the open thread, if the service has `inbox`. The read states of
+   * conversation and thread are independent.
    * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
   setThreadReading(isReading, { isAtEnd = isReading } = {}) {
     if (this.#isClosed) return;
@@ -329,8 +329,8 @@ export class ChatStore {
     this.#readThread();
   }
 
-  /** The reader has typed: the others are told, now and then.
-   * @param {string} conversationId @param {string} text  what is written so far */
+  /** The reader has typed: the others are notified, now and then.
+   * @param {string} conversationId @param {string} text  the text so far */
   typed(conversationId, text) {
     this.#session.typing.typed(conversationId, text.trim() === "");
   }

@@ -5,7 +5,7 @@ export class ChatError extends Error {
     /** Why nothing is sent from a closed store. */
     static closed(): ChatError;
     /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-     * service has said so.
+     * service has confirmed it.
      * @param {{status: number, code: string, message: string, retryAfter?: number | null,
      *   cause?: unknown}} given */
     constructor({ status, code, message, retryAfter, ...reason }: {
@@ -25,27 +25,29 @@ export class Chat {
     /** @param {string} [baseUrl] @param {ChatOptions} [options] */
     constructor(baseUrl?: string | undefined, options?: ChatOptions | undefined);
     /** The direct conversation with someone: the same one, however often this is called.
-     * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
+     * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ConversationWithUnread>} */
     getOrCreateConversation: (otherUserId: string, more?: {
         metadata?: Json;
-    }) => Promise<ViewedConversation>;
-    /** Most recently active first; `include` brings `lastMessages`, `heads` and `users` by id.
-     * @type {(options?: Listing) => Page<"conversations", ViewedConversation> &
-     *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead},
+    }) => Promise<ConversationWithUnread>;
+    /** Most recently active first; `include` brings `lastMessages`, `unreadSummaries` and `users` by
+     * id.
+     * @type {(options?: Listing) => Page<"conversations", ConversationWithUnread> &
+     *   Promise<{lastMessages?: {[id: string]: Message}, unreadSummaries?: {[id: string]:
+     * UnreadSummary},
      *   users?: {[id: string]: User}}>} */
-    listConversations: (options?: Listing) => Page<"conversations", ViewedConversation> & Promise<{
+    listConversations: (options?: Listing) => Page<"conversations", ConversationWithUnread> & Promise<{
         lastMessages?: {
             [id: string]: Message;
         } | undefined;
-        heads?: {
-            [id: string]: ConversationHead;
+        unreadSummaries?: {
+            [id: string]: UnreadSummary;
         } | undefined;
         users?: {
             [id: string]: User;
         } | undefined;
     }>;
-    /** @type {(conversationId: string) => Promise<ViewedConversation>} */
-    getConversation: (conversationId: string) => Promise<ViewedConversation>;
+    /** @type {(conversationId: string) => Promise<ConversationWithUnread>} */
+    getConversation: (conversationId: string) => Promise<ConversationWithUnread>;
     /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
      * Once `signal` is aborted it is not tried again, and rejects with the signal's reason.
      * @type {(conversationId: string, composed: Composed,
@@ -74,14 +76,14 @@ export class Chat {
     markRead: (conversationId: string, messageId: string) => Promise<{
         ok: true;
     }>;
-    /** Without `mentions` they stay as they are.
-     * @type {(messageId: string, changed: {body: string, mentions?: string[]}) =>
+    /** Without `mentions` they stay as they are; metadata may be changed without the body.
+     * @type {(messageId: string, changed: {body?: string, mentions?: string[]} & NewMetadata) =>
      *   Promise<Message>} */
     editMessage: (messageId: string, changed: {
-        body: string;
+        body?: string;
         mentions?: string[];
-    }) => Promise<Message>;
-    /** Resolves to what is left in its place.
+    } & NewMetadata) => Promise<Message>;
+    /** Resolves to the tombstone.
      * @type {(messageId: string) => Promise<Message>} */
     deleteMessage: (messageId: string) => Promise<Message>;
     /** Resolves to the copy in `conversationId`; tried again as a send is.
@@ -93,27 +95,36 @@ export class Chat {
     addReaction: (messageId: string, emoji: string) => Promise<Message>;
     /** @type {(messageId: string, emoji: string) => Promise<Message>} */
     removeReaction: (messageId: string, emoji: string) => Promise<Message>;
-    /** The live events of whoever is calling.
+    /** The live events of the current user.
      * @type {(options?: StreamOptions) => ChatStream} */
     stream: (options?: StreamOptions) => ChatStream;
-    /** @type {(group?: GroupFields & {userIds?: string[], metadata?: Json}) =>
-     *   Promise<ViewedConversation>} */
+    /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
+     * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
+     *   Promise<ConversationWithUnread>} */
     createGroupConversation: (group?: GroupFields & {
         userIds?: string[];
         metadata?: Json;
-    }) => Promise<ViewedConversation>;
+        key?: string;
+    }) => Promise<ConversationWithUnread>;
     /** A name that is null is cleared; `frozen`, `slowModeSeconds`, `topic` and `history` need
      * `room_controls`.
-     * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
-    updateConversation: (conversationId: string, changed: GroupFields) => Promise<ViewedConversation>;
-    /** @type {(conversationId: string, userIds: string[]) => Promise<ViewedConversation>} */
-    addParticipants: (conversationId: string, userIds: string[]) => Promise<ViewedConversation>;
+     * @type {(conversationId: string, changed: GroupFields & NewMetadata) =>
+     *   Promise<ConversationWithUnread>} */
+    updateConversation: (conversationId: string, changed: GroupFields & NewMetadata) => Promise<ConversationWithUnread>;
+    /** @type {(conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>} */
+    addParticipants: (conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>;
     /** One's own id: leave.
-     * @type {(conversationId: string, userId: string) => Promise<ViewedConversation>} */
-    removeParticipant: (conversationId: string, userId: string) => Promise<ViewedConversation>;
+     * @type {(conversationId: string, userId: string) => Promise<ConversationWithUnread>} */
+    removeParticipant: (conversationId: string, userId: string) => Promise<ConversationWithUnread>;
     /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
-     *   Promise<ViewedConversation>} */
-    setParticipantRole: (conversationId: string, userId: string, role: ParticipantRole) => Promise<ViewedConversation>;
+     *   Promise<ConversationWithUnread>} */
+    setParticipantRole: (conversationId: string, userId: string, role: ParticipantRole) => Promise<ConversationWithUnread>;
+    /** All participants with their roles: others are removed. Needs `conversation_keys`.
+     * @type {(conversationId: string, participants: {[userId: string]: ParticipantRole}) =>
+     *   Promise<ConversationWithUnread>} */
+    setParticipants: (conversationId: string, participants: {
+        [userId: string]: ParticipantRole;
+    }) => Promise<ConversationWithUnread>;
     /** @type {(conversationId: string, terms?: {expiresInSeconds?: number, maxUses?: number,
      *   requiresApproval?: boolean, metadata?: Json}) => Promise<Invite>} */
     createInvite: (conversationId: string, terms?: {
@@ -135,8 +146,8 @@ export class Chat {
      * @type {(code: string) => Promise<InvitePreview>} */
     getInvitePreview: (code: string) => Promise<InvitePreview>;
     /** "joined", or "pending" until an admin agrees.
-     * @type {(code: string, note?: Note) => Promise<Joining>} */
-    acceptInvite: (code: string, note?: Note) => Promise<Joining>;
+     * @type {(code: string, note?: Note) => Promise<JoinResult>} */
+    acceptInvite: (code: string, note?: Note) => Promise<JoinResult>;
     /** @type {(conversationId: string, note?: Note) => Promise<JoinRequest>} */
     requestToJoin: (conversationId: string, note?: Note) => Promise<JoinRequest>;
     /** Newest first; pending ones unless `status` is given.
@@ -146,14 +157,14 @@ export class Chat {
         status?: JoinRequestStatus;
     }) => Page<"joinRequests", JoinRequest>;
     /** @type {(conversationId: string, userId: string, decision: "approve" | "deny") =>
-     *   Promise<Resolution>} */
-    resolveJoinRequest: (conversationId: string, userId: string, decision: "approve" | "deny") => Promise<Resolution>;
+     *   Promise<JoinRequestDecisionResult>} */
+    resolveJoinRequest: (conversationId: string, userId: string, decision: "approve" | "deny") => Promise<JoinRequestDecisionResult>;
     /** The channels, most recently active first.
      * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
     listPublicConversations: (paging?: Paging) => Page<"channels", ChannelPreview>;
-    /** Join a channel, or ask to.
-     * @type {(conversationId: string, note?: Note) => Promise<Joining>} */
-    joinConversation: (conversationId: string, note?: Note) => Promise<Joining>;
+    /** Join a channel, or request it.
+     * @type {(conversationId: string, note?: Note) => Promise<JoinResult>} */
+    joinConversation: (conversationId: string, note?: Note) => Promise<JoinResult>;
     /** Names and images of up to 100 users, in this order, or of those whom `q` finds.
      * @type {(which: {ids: string[]} | {q: string, limit?: number}) => Promise<User[]>} */
     findUsers: (which: {
@@ -164,7 +175,7 @@ export class Chat {
     }) => Promise<User[]>;
     /** While one writes, every three seconds at most; false: one has stopped.
      * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
-    tellTyping: (conversationId: string, isTyping?: boolean) => Promise<{
+    sendTyping: (conversationId: string, isTyping?: boolean) => Promise<{
         ok: true;
     }>;
     /** By user id, of those one shares a conversation with; 50 at most.
@@ -191,22 +202,22 @@ export class Chat {
             reason?: string;
         }) => Promise<ConversationBan>;
         /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
-        unbanFromConversation: (conversationId: string, userId: string) => Promise<{
+        unban: (conversationId: string, userId: string) => Promise<{
             ok: true;
         }>;
         /** Newest first.
          * @type {(conversationId: string, paging?: Paging) =>
          *   Page<"conversationBans", ConversationBan>} */
         listConversationBans: (conversationId: string, paging?: Paging) => Page<"conversationBans", ConversationBan>;
-        /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
-        pinMessage: (conversationId: string, messageId: string) => Promise<ViewedConversation>;
-        /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
-        unpinMessage: (conversationId: string, messageId: string) => Promise<ViewedConversation>;
+        /** @type {(conversationId: string, messageId: string) => Promise<ConversationWithUnread>} */
+        pinMessage: (conversationId: string, messageId: string) => Promise<ConversationWithUnread>;
+        /** @type {(conversationId: string, messageId: string) => Promise<ConversationWithUnread>} */
+        unpinMessage: (conversationId: string, messageId: string) => Promise<ConversationWithUnread>;
         /** The latest pinned first.
          * @type {(conversationId: string) => Promise<Message[]>} */
         listPins: (conversationId: string) => Promise<Message[]>;
     };
-    /** What waits for one, where the service has `inbox`. */
+    /** Mentions and threads of the user, if the service has `inbox`. */
     inbox: {
         /** What mentions one, newest first.
          * @type {(paging?: Paging) => Page<"mentions", Mention>} */
@@ -235,7 +246,7 @@ export class Chat {
     };
     /** Messages that are read while they are written, where the service has the plugin Drafts. */
     drafts: {
-        /** What is being written, the oldest first; events of `message.draft` go on from there.
+        /** The open drafts, the oldest first; events of `draft.updated` continue them.
          * @type {(conversationId: string) => Promise<Draft[]>} */
         list: (conversationId: string) => Promise<Draft[]>;
         /** For assistants.
@@ -276,7 +287,15 @@ export class Chat {
             ok: true;
         }>;
     };
-    /** What one is told of, where the service has the plugin Notifications. */
+    /** What the service allows with conversations beyond what every service does. */
+    conversations: {
+        /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
+         * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */
+        deleteConversation: (conversationId: string, reason?: string) => Promise<{
+            ok: true;
+        }>;
+    };
+    /** The notification settings, if the service has the plugin Notifications. */
     notifications: {
         /** @type {() => Promise<{quietHours: QuietHours | null}>} */
         getSettings: () => Promise<{
@@ -288,7 +307,8 @@ export class Chat {
         setQuietHours: (quietHours: QuietHours | null) => Promise<{
             quietHours: QuietHours | null;
         }>;
-        /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>} */
+        /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>}
+         * */
         getLevel: (conversationId: string) => Promise<{
             level: NotificationLevel;
             isDefault: boolean;
@@ -316,7 +336,7 @@ export class Chat {
     };
     /** Files of messages, where the service has the plugin Attachments. */
     attachments: {
-        /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+        /** For `attachmentIds` of a message; `onProgress` is called with the sent part, up to 1.
          * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
          * @type {(conversationId: string, file: Blob, options?: {name?: string,
          *   onProgress?: (sent: number) => void, signal?: AbortSignal}) => Promise<Attachment>} */
@@ -331,10 +351,10 @@ export class Chat {
          * @type {(attachmentId: string) =>
          *   Promise<Blob>} */
         getThumbnail: (attachmentId: string) => Promise<Blob>;
-        /** For an element of the page, where cookies say who is calling.
+        /** For an element of the page, if cookies identify the user.
          * @type {(attachmentId: string) => Promise<string>} */
         url: (attachmentId: string) => Promise<string>;
-        /** Whether headers say who is calling: then an element of the page cannot fetch by itself.
+        /** Whether headers identify the user: then an element of the page cannot fetch it.
          * @type {() => Promise<boolean>} */
         needsHeaders: () => Promise<boolean>;
     };
@@ -394,14 +414,14 @@ export class Chat {
         /** @type {(banId: string) => Promise<Ban>} */
         unbanUser: (banId: string) => Promise<Ban>;
     };
-    /** For moderators, where the service has `moderation_desk`. */
-    desk: {
+    /** For moderators, where the service has `moderation_tools`. */
+    moderationTools: {
         /** In any conversation; a page may be short, even empty: go on with its cursor.
          * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
         findMessages: (which?: Paging & Which & {
             userId?: string;
         }) => Page<"messages", Message>;
-        /** Oldest first; five before it and five after it, unless told.
+        /** Oldest first; by default five before it and five after it.
          * @type {(messageId: string, around?: {before?: number, after?: number}) =>
          *   Promise<MessageInContext>} */
         lookAtMessage: (messageId: string, around?: {
@@ -411,7 +431,7 @@ export class Chat {
         /** Newest first.
          * @type {(messageId: string) => Promise<MessageVersion[]>} */
         listVersions: (messageId: string) => Promise<MessageVersion[]>;
-        /** Resolves to what is left in its place.
+        /** Resolves to the tombstone.
          * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
         removeMessage: (messageId: string, given?: {
             reason?: string;
@@ -465,7 +485,7 @@ export class Chat {
 }
 /**
  * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
- * so that the service tells what was missed. It gives up on any answer but 200; then a new one is
+ * so that the service replays missed events. It gives up on any answer but 200; then a new one is
  * opened at the last position known, after a pause.
  */
 export class ChatStream {
@@ -514,7 +534,7 @@ export type Json = {
     [name: string]: any;
 };
 /**
- * what they see who join from now on
+ * what later members see
  */
 export type History = "all" | "since_join";
 /**
@@ -545,11 +565,13 @@ export type Conversation = {
     topic?: string;
     pinnedMessageIds?: string[];
     history?: History;
+    key?: string;
+    metadataVersion?: number;
 };
 /**
  * What the service gives.
  */
-export type ViewedConversation = Conversation & {
+export type ConversationWithUnread = Conversation & {
     unreadCount: number;
 };
 /**
@@ -619,6 +641,7 @@ export type Message = {
     reactions: Reactions[];
     mentions: string[];
     metadata: Json;
+    metadataVersion?: number;
     attachments?: Attachment[];
 };
 /**
@@ -633,7 +656,7 @@ export type User = {
 /**
  * What the service gives.
  */
-export type ConversationHead = {
+export type UnreadSummary = {
     seq: number;
     firstUnreadSeq: number | null;
     unreadMentionCount: number;
@@ -751,17 +774,17 @@ export type JoinRequest = {
 /**
  * What the service gives.
  */
-export type Joining = {
+export type JoinResult = {
     status: "joined" | "pending";
-    conversation: ViewedConversation | null;
+    conversation: ConversationWithUnread | null;
     joinRequest: JoinRequest | null;
 };
 /**
  * What the service gives.
  */
-export type Resolution = {
+export type JoinRequestDecisionResult = {
     joinRequest: JoinRequest;
-    conversation: ViewedConversation | null;
+    conversation: ConversationWithUnread | null;
 };
 /**
  * What the service gives.
@@ -925,19 +948,24 @@ export type PageOfTimeline = PageOfMessages & Promise<{
     previousCursor?: string;
 }>;
 /**
- * What it takes.
+ * Its arguments.
  */
 export type Paging = {
     limit?: number;
     cursor?: string | null;
 };
 /**
- * What it takes.
+ * Its arguments.
  */
 export type Listing = Paging & {
-    include?: ("lastMessage" | "heads" | "users")[];
-    q?: string;
-    unread?: boolean;
+    include?: ("lastMessage" | "unread" | "users")[] | undefined;
+    q?: string | undefined;
+    unread?: boolean | undefined;
+    ids?: string[] | undefined;
+    key?: string | undefined;
+    metadata?: {
+        [field: string]: string | number | boolean;
+    } | undefined;
 };
 /**
  * with `include` the page has `users`
@@ -946,14 +974,14 @@ export type PagingMessages = Paging & {
     include?: "users"[];
 };
 /**
- * What it takes.
+ * Its arguments.
  */
 export type PagingTimeline = PagingMessages & {
     around?: string;
     after?: string;
 };
 /**
- * What it takes.
+ * Its arguments.
  */
 export type Copied = {
     role?: Role;
@@ -962,7 +990,7 @@ export type Copied = {
     clientMessageId?: string;
 };
 /**
- * What it takes.
+ * Its arguments.
  */
 export type Composed = Copied & {
     body: string;
@@ -972,7 +1000,7 @@ export type Composed = Copied & {
     attachmentIds?: string[];
 };
 /**
- * What it takes.
+ * Its arguments.
  */
 export type GroupFields = {
     name?: string | null;
@@ -982,6 +1010,14 @@ export type GroupFields = {
     slowModeSeconds?: number;
     topic?: string;
     history?: History;
+};
+/**
+ * in place of the old ones, if
+ * they have this version; needs `editable_metadata`
+ */
+export type NewMetadata = {
+    metadata?: Json;
+    metadataVersion?: number;
 };
 /**
  * to the admins, where they decide
@@ -999,7 +1035,7 @@ export type Which = {
     contains?: string;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ChatMessageEvent = {
     type: "message.created" | "message.updated" | "message.deleted";
@@ -1007,7 +1043,7 @@ export type ChatMessageEvent = {
     message: Message;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ReactionEvent = {
     type: "reaction.added" | "reaction.removed";
@@ -1017,7 +1053,7 @@ export type ReactionEvent = {
     message: Message;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ConversationEvent = {
     type: "participant.added" | "participant.removed" | "conversation.updated" | "conversation.created";
@@ -1027,7 +1063,15 @@ export type ConversationEvent = {
     conversation: Conversation;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
+ */
+export type ConversationDeletedEvent = {
+    type: "conversation.deleted";
+    conversationId: string;
+    actorId: string;
+};
+/**
+ * The events of the stream.
  */
 export type JoinRequestEvent = {
     type: "join_request.created" | "join_request.resolved";
@@ -1035,22 +1079,22 @@ export type JoinRequestEvent = {
     joinRequest: JoinRequest;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ConversationBanEvent = {
-    type: "conversation_ban.created" | "conversation_ban.lifted";
+    type: "conversation_ban.created" | "conversation_ban.removed";
     conversationId: string;
     conversationBan: ConversationBan;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ReportEvent = {
     type: "report.created" | "report.updated";
     report: Report;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ReadEvent = {
     type: "read.updated";
@@ -1059,10 +1103,10 @@ export type ReadEvent = {
     unreadCount: number;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type EphemeralEvent = {
-    type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" | "receipt.delivered" | "receipt.read" | "message.draft" | "draft.ended";
+    type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" | "receipt.delivered" | "receipt.read" | "draft.updated" | "draft.ended";
     ephemeral: true;
     conversationId?: string;
     senderId: string;
@@ -1070,22 +1114,42 @@ export type EphemeralEvent = {
     at: string;
 };
 /**
- * What the stream tells.
+ * The events of the stream.
  */
-export type ChatEvent = ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent;
+export type ChatEvent = ChatMessageEvent | ReactionEvent | ConversationEvent | ConversationDeletedEvent | JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent;
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type ResetEvent = {
     type: "stream.reset";
     reason: string;
 };
 /**
- * What the stream tells.
+ * ids of conversations, by kind
+ */
+export type ChangedConversations = {
+    name: string[];
+    removed: string[];
+    metadata: string[];
+    members: string[];
+    reactions: string[];
+    pins: string[];
+    ownMarks: string[];
+};
+/**
+ * The events of the stream.
+ */
+export type ChangedEvent = {
+    type: "stream.changed";
+    all: boolean;
+    conversations: ChangedConversations;
+};
+/**
+ * The events of the stream.
  */
 export type StreamStatus = "connecting" | "live" | "reconnecting" | "closed";
 /**
- * What the stream tells.
+ * The events of the stream.
  */
 export type StreamOptions = {
     /**
@@ -1094,12 +1158,20 @@ export type StreamOptions = {
      */
     onEvent?: ((event: ChatEvent) => void) | undefined;
     /**
-     * it is open, at first and again: events without an id are not
-     * repeated, so refetch what is on the screen
+     * it is open: fetch all that is on the
+     * screen, unless it has resumed: then `onChanged` or `onReset` follows
      */
-    onOpen?: (() => void) | undefined;
+    onOpen?: ((opening: {
+        isResumed: boolean;
+    }) => void) | undefined;
     /**
-     * what was missed cannot be told: refetch
+     * it has resumed, and the missed messages have
+     * come: refetch what the event names; with `all`, everything, as from a service without
+     * `extra_events`
+     */
+    onChanged?: ((event: ChangedEvent) => void) | undefined;
+    /**
+     * the missed events cannot be replayed: refetch
      */
     onReset?: ((event: ResetEvent) => void) | undefined;
     /**
@@ -1109,12 +1181,12 @@ export type StreamOptions = {
     onRefused?: (() => void) | undefined;
     onStatus?: ((status: StreamStatus) => void) | undefined;
     /**
-     * events of your own plugins
+     * events of your plugins
      */
     types?: string[] | undefined;
 };
 /**
- * a function is asked each time
+ * a function is called each time
  */
 export type Given<Value> = Value | (() => Value | Promise<Value>);
 export type ChatOptions = {
@@ -1140,15 +1212,15 @@ export type ChatOptions = {
      */
     credentials?: RequestCredentials | undefined;
     /**
-     * for each request; 20,000 unless told
+     * for each request; default 20,000
      */
     timeoutMs?: number | undefined;
     /**
-     * how often a send or forward is tried again; 2 unless told
+     * how often a send or forward is retried; default 2
      */
     retries?: number | undefined;
     /**
-     * told of every request that failed
+     * called for every failed request
      */
     onError?: ((error: ChatError) => void) | undefined;
     /**

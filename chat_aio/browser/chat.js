@@ -2,7 +2,7 @@
 /**
  * A browser client of a chat_aio service: its requests and its live stream. One file that imports
  * nothing, and is longer than others, because hosts copy it; a third of it are types for editors.
- * docs/chat-js.md says how it is used.
+ * docs/guides/chat-js.md describes its use.
  *
  *   import { Chat, ChatError } from "./chat.js";
  *
@@ -10,7 +10,7 @@
  *   const { conversations, nextCursor } = await chat.listConversations();
  *   const stream = chat.stream({ onEvent: (event) => console.log(event.type, event) });
  *
- * Methods are named as in the service's own API, and stand in the order of its routes. Results are
+ * Methods are named as in the service's API, in the order of its routes. Results are
  * its JSON, times ISO strings. A request that fails rejects with a ChatError.
  */
 
@@ -25,14 +25,15 @@
  * @typedef {"user" | "message" | "conversation"} TargetType
  * @typedef {"open" | "triaged" | "resolved" | "dismissed"} ReportStatus
  * @typedef {{[name: string]: any}} Json
- * @typedef {"all" | "since_join"} History  what they see who join from now on
+ * @typedef {"all" | "since_join"} History  what later members see
  * @typedef {{conversationId: string, userId: string, role: ParticipantRole, joinedAt: string,
  *   lastReadMessageId: string | null}} Participant
  * @typedef {{id: string, type: "direct" | "group", pairKey: string | null, name: string | null,
  *   createdAt: string, metadata: Json, participants: Participant[], visibility: Visibility,
  *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number, topic?: string,
- *   pinnedMessageIds?: string[], history?: History}} Conversation
- * @typedef {Conversation & {unreadCount: number}} ViewedConversation
+ *   pinnedMessageIds?: string[], history?: History, key?: string,
+ *   metadataVersion?: number}} Conversation
+ * @typedef {Conversation & {unreadCount: number}} ConversationWithUnread
  * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
  * @typedef {{messageId: string, conversationId: string, senderId: string}} ForwardedFrom
@@ -44,10 +45,11 @@
  *   replyToMessageId: string | null, replyTo: ReplyPreview | null, alsoSendToMain: boolean,
  *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
  *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
- *   mentions: string[], metadata: Json, attachments?: Attachment[]}} Message
+ *   mentions: string[], metadata: Json, metadataVersion?: number,
+ *   attachments?: Attachment[]}} Message
  * @typedef {{id: string, name: string, avatarUrl: string | null, isBot: boolean}} User
  * @typedef {{seq: number, firstUnreadSeq: number | null,
- *   unreadMentionCount: number}} ConversationHead
+ *   unreadMentionCount: number}} UnreadSummary
  * @typedef {{message: Message, unread: boolean}} Mention
  * @typedef {{root: Message, lastReadSeq: number, unreadReplyCount: number}} ViewedThread
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
@@ -69,9 +71,10 @@
  * @typedef {{id: string, conversationId: string, userId: string, status: JoinRequestStatus,
  *   message: string | null, inviteCode: string | null, createdAt: string, metadata: Json,
  *   resolvedAt: string | null, resolvedBy: string | null}} JoinRequest
- * @typedef {{status: "joined" | "pending", conversation: ViewedConversation | null,
- *   joinRequest: JoinRequest | null}} Joining
- * @typedef {{joinRequest: JoinRequest, conversation: ViewedConversation | null}} Resolution
+ * @typedef {{status: "joined" | "pending", conversation: ConversationWithUnread | null,
+ *   joinRequest: JoinRequest | null}} JoinResult
+ * @typedef {{joinRequest: JoinRequest,
+ *   conversation: ConversationWithUnread | null}} JoinRequestDecisionResult
  * @typedef {{conversationId: string, name: string | null, participantCount: number,
  *   joinPolicy: JoinPolicy, createdAt: string, metadata: Json, alreadyParticipant: boolean,
  *   requestPending: boolean}} ChannelPreview
@@ -108,15 +111,17 @@
  * @typedef {Promise<{[each in Name]: Item[]} & {nextCursor: string | null}>} Page
  */
 
-/** @typedef {Page<"messages", Message> & Promise<{users?: {[userId: string]: User}}>} PageOfMessages */
+/** @typedef {Page<"messages", Message> &
+ *   Promise<{users?: {[userId: string]: User}}>} PageOfMessages */
 /** @typedef {PageOfMessages & Promise<{previousCursor?: string}>} PageOfTimeline */
 
 /**
- * What it takes.
+ * Its arguments.
  *
  * @typedef {{limit?: number, cursor?: string | null}} Paging
- * @typedef {Paging & {include?: ("lastMessage" | "heads" | "users")[], q?: string,
- *   unread?: boolean}} Listing
+ * @typedef {Paging & {include?: ("lastMessage" | "unread" | "users")[], q?: string,
+ *   unread?: boolean, ids?: string[], key?: string,
+ *   metadata?: {[field: string]: string | number | boolean}}} Listing
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {PagingMessages & {around?: string, after?: string}} PagingTimeline
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
@@ -124,13 +129,15 @@
  *   alsoSendToMain?: boolean, attachmentIds?: string[]}} Composed
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
  *   frozen?: boolean, slowModeSeconds?: number, topic?: string, history?: History}} GroupFields
+ * @typedef {{metadata?: Json, metadataVersion?: number}} NewMetadata  in place of the old ones, if
+ *   they have this version; needs `editable_metadata`
  * @typedef {{message?: string}} Note  to the admins, where they decide
  * @typedef {{conversationId?: string, since?: string, until?: string, contains?: string}} Which
  *   messages: times are ISO strings
  */
 
 /**
- * What the stream tells.
+ * The events of the stream.
  *
  * @typedef {{type: "message.created" | "message.updated" | "message.deleted",
  *   conversationId: string, message: Message}} ChatMessageEvent
@@ -139,36 +146,46 @@
  * @typedef {{type: "participant.added" | "participant.removed" | "conversation.updated" |
  *   "conversation.created", conversationId: string, actorId: string, affectedUserIds: string[],
  *   conversation: Conversation}} ConversationEvent
+ * @typedef {{type: "conversation.deleted", conversationId: string,
+ *   actorId: string}} ConversationDeletedEvent
  * @typedef {{type: "join_request.created" | "join_request.resolved", conversationId: string,
  *   joinRequest: JoinRequest}} JoinRequestEvent
- * @typedef {{type: "conversation_ban.created" | "conversation_ban.lifted", conversationId: string,
+ * @typedef {{type: "conversation_ban.created" | "conversation_ban.removed", conversationId: string,
  *   conversationBan: ConversationBan}} ConversationBanEvent
  * @typedef {{type: "report.created" | "report.updated", report: Report}} ReportEvent
  * @typedef {{type: "read.updated", conversationId: string, messageId: string,
  *   unreadCount: number}} ReadEvent
  * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
- *   "receipt.delivered" | "receipt.read" | "message.draft" | "draft.ended", ephemeral: true, conversationId?: string,
+ *   "receipt.delivered" | "receipt.read" | "draft.updated" | "draft.ended", ephemeral: true,
+ * conversationId?: string,
  *   senderId: string, payload: any, at: string}} EphemeralEvent
- * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent |
- *   ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent} ChatEvent
+ * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | ConversationDeletedEvent |
+ *   JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent} ChatEvent
  * @typedef {{type: "stream.reset", reason: string}} ResetEvent
+ * @typedef {{[Kind in "members" | "name" | "metadata" | "reactions" | "pins" | "ownMarks" |
+ *   "removed"]: string[]}} ChangedConversations  ids of conversations, by kind
+ * @typedef {{type: "stream.changed", all: boolean,
+ *   conversations: ChangedConversations}} ChangedEvent
  * @typedef {"connecting" | "live" | "reconnecting" | "closed"} StreamStatus
  *
  * @typedef {object} StreamOptions
  * @property {(event: ChatEvent) => void} [onEvent]  each event; a message's created event once,
  *   also when the service repeats it
- * @property {() => void} [onOpen]  it is open, at first and again: events without an id are not
- *   repeated, so refetch what is on the screen
- * @property {(event: ResetEvent) => void} [onReset]  what was missed cannot be told: refetch
+ * @property {(opening: {isResumed: boolean}) => void} [onOpen]  it is open: fetch all that is on the
+ *   screen, unless it has resumed: then `onChanged` or `onReset` follows
+ * @property {(event: ChangedEvent) => void} [onChanged]  it has resumed, and the missed messages have
+ *   come: refetch what the event names; with `all`, everything, as from a service without
+ *   `extra_events`
+ * @property {(event: ResetEvent) => void} [onReset]  the missed events cannot be replayed: refetch
  * @property {() => void} [onRefused]  the answer was no stream; EventSource does not show what it
  *   was, but the answer to any request may. It is tried again, after a pause that grows
  * @property {(status: StreamStatus) => void} [onStatus]
- * @property {string[]} [types]  events of your own plugins
+ * @property {string[]} [types]  events of your plugins
  */
 
 /**
  * @template Value
- * @typedef {Value | (() => Value | Promise<Value>)} Given  a function is asked each time
+ * @typedef {Value | (() => Value | Promise<Value>)} Given  a function is called each time
  */
 
 /**
@@ -178,9 +195,9 @@
  * @property {Given<{[name: string]: string}>} [headers]  of requests, not of the stream
  * @property {Given<{[name: string]: string}>} [query]  of requests and of the stream
  * @property {RequestCredentials} [credentials]  "include": cookies to another origin, too
- * @property {number} [timeoutMs]  for each request; 20,000 unless told
- * @property {number} [retries]  how often a send or forward is tried again; 2 unless told
- * @property {(error: ChatError) => void} [onError]  told of every request that failed
+ * @property {number} [timeoutMs]  for each request; default 20,000
+ * @property {number} [retries]  how often a send or forward is retried; default 2
+ * @property {(error: ChatError) => void} [onError]  called for every failed request
  * @property {typeof fetch} [fetch]  in place of the browser's, as is EventSource
  * @property {typeof EventSource} [EventSource]
  */
@@ -191,12 +208,15 @@ const FIRST_RETRY_MS = 400;
 const LONGEST_RETRY_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** After so many a line that says nothing is dead. */
+/** Milliseconds after which a silent connection is dead. */
 const MISSED_PINGS = 3;
 const REMEMBERED_MESSAGES = 2_000;
 
 /** Browsers read such a segment, and `%2E` as well, as a step within a path. */
 const DOTS = /\/\.\.?(\/|$)/;
+const NONE_NAMED = {
+  ...{ members: [], name: [], metadata: [], reactions: [], pins: [], ownMarks: [], removed: [] },
+};
 const NO_PATH = { status: 404, code: "NOT_FOUND", message: "There is no such path." };
 
 const EVENT_TYPES = [
@@ -204,14 +224,15 @@ const EVENT_TYPES = [
   ...["reaction.removed", "participant.added", "participant.removed", "conversation.created"],
   ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
-  ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.lifted"],
-  ...["report.created", "report.updated", "message.draft", "draft.ended", "stream.ping"],
+  ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.removed"],
+  ...["report.created", "report.updated", "draft.updated", "draft.ended", "stream.ping"],
+  ...["conversation.deleted", "stream.changed"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
   /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-   * service has said so.
+   * service has confirmed it.
    * @param {{status: number, code: string, message: string, retryAfter?: number | null,
    *   cause?: unknown}} given */
   constructor({ status, code, message, retryAfter = null, ...reason }) {
@@ -244,15 +265,20 @@ export class Chat {
   }
 
   /** The direct conversation with someone: the same one, however often this is called.
-   * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
+   * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ConversationWithUnread>} */
   getOrCreateConversation = (otherUserId, more) =>
     this.#post("/conversations", { otherUserId, ...more }, "conversation");
-  /** Most recently active first; `include` brings `lastMessages`, `heads` and `users` by id.
-   * @type {(options?: Listing) => Page<"conversations", ViewedConversation> &
-   *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead},
+  /** Most recently active first; `include` brings `lastMessages`, `unreadSummaries` and `users` by
+   * id.
+   * @type {(options?: Listing) => Page<"conversations", ConversationWithUnread> &
+   *   Promise<{lastMessages?: {[id: string]: Message}, unreadSummaries?: {[id: string]:
+   * UnreadSummary},
    *   users?: {[id: string]: User}}>} */
-  listConversations = (options) => this.#get("/conversations", options);
-  /** @type {(conversationId: string) => Promise<ViewedConversation>} */
+  listConversations = ({ metadata = {}, ...options } = {}) => {
+    const named = Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value]);
+    return this.#get("/conversations", { ...options, ...Object.fromEntries(named) });
+  };
+  /** @type {(conversationId: string) => Promise<ConversationWithUnread>} */
   getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
   /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
    * Once `signal` is aborted it is not tried again, and rejects with the signal's reason.
@@ -278,11 +304,11 @@ export class Chat {
   /** One has read up to this message.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
   markRead = (id, messageId) => this.#post(path`/conversations/${id}/read`, { messageId });
-  /** Without `mentions` they stay as they are.
-   * @type {(messageId: string, changed: {body: string, mentions?: string[]}) =>
+  /** Without `mentions` they stay as they are; metadata may be changed without the body.
+   * @type {(messageId: string, changed: {body?: string, mentions?: string[]} & NewMetadata) =>
    *   Promise<Message>} */
   editMessage = (id, changed) => this.#patch(path`/messages/${id}`, changed, "message");
-  /** Resolves to what is left in its place.
+  /** Resolves to the tombstone.
    * @type {(messageId: string) => Promise<Message>} */
   deleteMessage = (id) => this.#delete(path`/messages/${id}`, undefined, "message");
   /** Resolves to the copy in `conversationId`; tried again as a send is.
@@ -293,31 +319,38 @@ export class Chat {
   /** @type {(messageId: string, emoji: string) => Promise<Message>} */
   removeReaction = (id, emoji) =>
     this.#delete(path`/messages/${id}/reactions`, { emoji }, "message");
-  /** The live events of whoever is calling.
+  /** The live events of the current user.
    * @type {(options?: StreamOptions) => ChatStream} */
   stream = (options = {}) =>
     new ChatStream((lastEventId) => this.#source(lastEventId), options);
 
-  /** @type {(group?: GroupFields & {userIds?: string[], metadata?: Json}) =>
-   *   Promise<ViewedConversation>} */
+  /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
+   * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
+   *   Promise<ConversationWithUnread>} */
   createGroupConversation = (group = {}) =>
     this.#post("/conversations/group", group, "conversation");
   /** A name that is null is cleared; `frozen`, `slowModeSeconds`, `topic` and `history` need
    * `room_controls`.
-   * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
+   * @type {(conversationId: string, changed: GroupFields & NewMetadata) =>
+   *   Promise<ConversationWithUnread>} */
   updateConversation = (id, changed) =>
     this.#patch(path`/conversations/${id}`, changed, "conversation");
-  /** @type {(conversationId: string, userIds: string[]) => Promise<ViewedConversation>} */
+  /** @type {(conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>} */
   addParticipants = (id, userIds) =>
     this.#post(path`/conversations/${id}/participants`, { userIds }, "conversation");
   /** One's own id: leave.
-   * @type {(conversationId: string, userId: string) => Promise<ViewedConversation>} */
+   * @type {(conversationId: string, userId: string) => Promise<ConversationWithUnread>} */
   removeParticipant = (id, userId) =>
     this.#delete(path`/conversations/${id}/participants`, { userId }, "conversation");
   /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
-   *   Promise<ViewedConversation>} */
+   *   Promise<ConversationWithUnread>} */
   setParticipantRole = (id, userId, role) =>
     this.#patch(path`/conversations/${id}/participants`, { userId, role }, "conversation");
+  /** All participants with their roles: others are removed. Needs `conversation_keys`.
+   * @type {(conversationId: string, participants: {[userId: string]: ParticipantRole}) =>
+   *   Promise<ConversationWithUnread>} */
+  setParticipants = (id, participants) =>
+    this.#put(path`/conversations/${id}/participants`, { participants }, "conversation");
 
   /** @type {(conversationId: string, terms?: {expiresInSeconds?: number, maxUses?: number,
    *   requiresApproval?: boolean, metadata?: Json}) => Promise<Invite>} */
@@ -332,7 +365,7 @@ export class Chat {
    * @type {(code: string) => Promise<InvitePreview>} */
   getInvitePreview = (code) => this.#get(path`/invites/${code}`, {}, "invite");
   /** "joined", or "pending" until an admin agrees.
-   * @type {(code: string, note?: Note) => Promise<Joining>} */
+   * @type {(code: string, note?: Note) => Promise<JoinResult>} */
   acceptInvite = (code, note = {}) => this.#post(path`/invites/${code}/accept`, note);
   /** @type {(conversationId: string, note?: Note) => Promise<JoinRequest>} */
   requestToJoin = (id, note = {}) =>
@@ -342,14 +375,14 @@ export class Chat {
    *   Page<"joinRequests", JoinRequest>} */
   listJoinRequests = (id, options) => this.#get(path`/conversations/${id}/join-requests`, options);
   /** @type {(conversationId: string, userId: string, decision: "approve" | "deny") =>
-   *   Promise<Resolution>} */
+   *   Promise<JoinRequestDecisionResult>} */
   resolveJoinRequest = (id, userId, decision) =>
     this.#patch(path`/conversations/${id}/join-requests`, { userId, decision });
   /** The channels, most recently active first.
    * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
   listPublicConversations = (paging) => this.#get("/channels", paging);
-  /** Join a channel, or ask to.
-   * @type {(conversationId: string, note?: Note) => Promise<Joining>} */
+  /** Join a channel, or request it.
+   * @type {(conversationId: string, note?: Note) => Promise<JoinResult>} */
   joinConversation = (id, note = {}) => this.#post(path`/conversations/${id}/join`, note);
   /** Names and images of up to 100 users, in this order, or of those whom `q` finds.
    * @type {(which: {ids: string[]} | {q: string, limit?: number}) => Promise<User[]>} */
@@ -357,7 +390,7 @@ export class Chat {
 
   /** While one writes, every three seconds at most; false: one has stopped.
    * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
-  tellTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
+  sendTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
   /** By user id, of those one shares a conversation with; 50 at most.
    * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
   getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");
@@ -377,15 +410,15 @@ export class Chat {
     banFromConversation: (id, given) =>
       this.#post(path`/conversations/${id}/bans`, given, "conversationBan"),
     /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
-    unbanFromConversation: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
+    unban: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
     /** Newest first.
      * @type {(conversationId: string, paging?: Paging) =>
      *   Page<"conversationBans", ConversationBan>} */
     listConversationBans: (id, paging) => this.#get(path`/conversations/${id}/bans`, paging),
-    /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+    /** @type {(conversationId: string, messageId: string) => Promise<ConversationWithUnread>} */
     pinMessage: (id, messageId) =>
       this.#post(path`/conversations/${id}/pins`, { messageId }, "conversation"),
-    /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+    /** @type {(conversationId: string, messageId: string) => Promise<ConversationWithUnread>} */
     unpinMessage: (id, messageId) =>
       this.#delete(path`/conversations/${id}/pins/${messageId}`, undefined, "conversation"),
     /** The latest pinned first.
@@ -393,7 +426,7 @@ export class Chat {
     listPins: (id) => this.#get(path`/conversations/${id}/pins`, {}, "messages"),
   };
 
-  /** What waits for one, where the service has `inbox`. */
+  /** Mentions and threads of the user, if the service has `inbox`. */
   inbox = {
     /** What mentions one, newest first.
      * @type {(paging?: Paging) => Page<"mentions", Mention>} */
@@ -418,7 +451,7 @@ export class Chat {
 
   /** Messages that are read while they are written, where the service has the plugin Drafts. */
   drafts = {
-    /** What is being written, the oldest first; events of `message.draft` go on from there.
+    /** The open drafts, the oldest first; events of `draft.updated` continue them.
      * @type {(conversationId: string) => Promise<Draft[]>} */
     list: (id) => this.#get(path`/conversations/${id}/drafts`, {}, "drafts"),
     /** For assistants.
@@ -441,7 +474,14 @@ export class Chat {
     cancel: (id, draftId) => this.#post(path`/conversations/${id}/drafts/cancel`, { draftId }),
   };
 
-  /** What one is told of, where the service has the plugin Notifications. */
+  /** What the service allows with conversations beyond what every service does. */
+  conversations = {
+    /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
+     * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */
+    deleteConversation: (id, reason) => this.#delete(path`/conversations/${id}`, { reason }),
+  };
+
+  /** The notification settings, if the service has the plugin Notifications. */
   notifications = {
     /** @type {() => Promise<{quietHours: QuietHours | null}>} */
     getSettings: () => this.#get("/notifications/settings"),
@@ -449,7 +489,8 @@ export class Chat {
      * @type {(quietHours: QuietHours | null) =>
      *   Promise<{quietHours: QuietHours | null}>} */
     setQuietHours: (quietHours) => this.#put("/notifications/settings", { quietHours }),
-    /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>} */
+    /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>}
+     * */
     getLevel: (id) => this.#get(path`/conversations/${id}/notifications`),
     /** Null: the default.
      * @type {(conversationId: string, level: NotificationLevel | null) =>
@@ -469,7 +510,7 @@ export class Chat {
 
   /** Files of messages, where the service has the plugin Attachments. */
   attachments = {
-    /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+    /** For `attachmentIds` of a message; `onProgress` is called with the sent part, up to 1.
      * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
      * @type {(conversationId: string, file: Blob, options?: {name?: string,
      *   onProgress?: (sent: number) => void, signal?: AbortSignal}) => Promise<Attachment>} */
@@ -485,10 +526,10 @@ export class Chat {
      * @type {(attachmentId: string) =>
      *   Promise<Blob>} */
     getThumbnail: (id) => this.#blob(path`/attachments/${id}/thumbnail`),
-    /** For an element of the page, where cookies say who is calling.
+    /** For an element of the page, if cookies identify the user.
      * @type {(attachmentId: string) => Promise<string>} */
     url: async (id) => String(await this.#urlOf(path`/attachments/${id}`, {})),
-    /** Whether headers say who is calling: then an element of the page cannot fetch by itself.
+    /** Whether headers identify the user: then an element of the page cannot fetch it.
      * @type {() => Promise<boolean>} */
     needsHeaders: async () => Object.keys(await this.#headers(undefined)).length > 0,
   };
@@ -531,56 +572,56 @@ export class Chat {
     unbanUser: (id) => this.#delete(path`/moderation/bans/${id}`, undefined, "ban"),
   };
 
-  /** For moderators, where the service has `moderation_desk`. */
-  desk = {
+  /** For moderators, where the service has `moderation_tools`. */
+  moderationTools = {
     /** In any conversation; a page may be short, even empty: go on with its cursor.
      * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
-    findMessages: (which) => this.#get("/moderation/desk/messages", which),
-    /** Oldest first; five before it and five after it, unless told.
+    findMessages: (which) => this.#get("/moderation/tools/messages", which),
+    /** Oldest first; by default five before it and five after it.
      * @type {(messageId: string, around?: {before?: number, after?: number}) =>
      *   Promise<MessageInContext>} */
-    lookAtMessage: (id, around) => this.#get(path`/moderation/desk/messages/${id}`, around),
+    lookAtMessage: (id, around) => this.#get(path`/moderation/tools/messages/${id}`, around),
     /** Newest first.
      * @type {(messageId: string) => Promise<MessageVersion[]>} */
     listVersions: (id) =>
-      this.#get(path`/moderation/desk/messages/${id}/versions`, {}, "versions"),
-    /** Resolves to what is left in its place.
+      this.#get(path`/moderation/tools/messages/${id}/versions`, {}, "versions"),
+    /** Resolves to the tombstone.
      * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
     removeMessage: (id, given = {}) =>
-      this.#post(path`/moderation/desk/messages/${id}/remove`, given, "message"),
+      this.#post(path`/moderation/tools/messages/${id}/remove`, given, "message"),
     /** What a moderator has removed.
      * @type {(messageId: string) => Promise<Message>} */
     restoreMessage: (id) =>
-      this.#post(path`/moderation/desk/messages/${id}/restore`, {}, "message"),
+      this.#post(path`/moderation/tools/messages/${id}/restore`, {}, "message"),
     /** Counts, unless `dryRun` is false. Go on with the cursor, as long as there is one.
      * @type {(which: Which & {userId: string, dryRun?: boolean, cursor?: string | null}) =>
      *   Promise<Removed>} */
-    removeMessages: (which) => this.#post("/moderation/desk/removals", which),
+    removeMessages: (which) => this.#post("/moderation/tools/removals", which),
     /** @type {(userId: string, options?: {sharedWith?: string}) => Promise<Standing>} */
     getStanding: (userId, options) =>
-      this.#get(path`/moderation/desk/users/${userId}`, options, "standing"),
+      this.#get(path`/moderation/tools/users/${userId}`, options, "standing"),
     /** Newest first.
      * @type {(options?: Paging & {status?: ReportStatus, targetType?: TargetType,
      *   targetId?: string, reporterUserId?: string, moderatorUserId?: string}) =>
      *   Page<"reports", Report>} */
-    findReports: (options) => this.#get("/moderation/desk/reports", options),
+    findReports: (options) => this.#get("/moderation/tools/reports", options),
     /** Unresolved reports by target, unless `status` is given; the latest reported first.
      * @type {(options?: Paging & {status?: ReportStatus | null, targetType?: TargetType}) =>
      *   Page<"reportGroups", ReportGroup>} */
-    listReportGroups: (options) => this.#get("/moderation/desk/report-groups", options),
+    listReportGroups: (options) => this.#get("/moderation/tools/report-groups", options),
     /** Those on a target that were made up to `until`; a note that is null is cleared.
      * @type {(given: {targetType: TargetType, targetId: string, until?: string,
      *   status: "triaged" | "resolved" | "dismissed", moderatorNote?: string | null}) =>
      *   Promise<ReportsResolved>} */
-    resolveReports: (given) => this.#post("/moderation/desk/report-groups/resolve", given),
+    resolveReports: (given) => this.#post("/moderation/tools/report-groups/resolve", given),
   };
 
   /** @param {string} path @param {Json} [query] @param {string} [of] */
   #get = (path, query, of) => this.#ask("GET", path, { query, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
   #post = (path, body, of) => this.#ask("POST", path, { body, of });
-  /** @param {string} path @param {Json} body */
-  #put = (path, body) => this.#ask("PUT", path, { body });
+  /** @param {string} path @param {Json} body @param {string} [of] */
+  #put = (path, body, of) => this.#ask("PUT", path, { body, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
   #patch = (path, body, of) => this.#ask("PATCH", path, { body, of });
   /** @param {string} path @param {Json} [body] @param {string} [of] */
@@ -619,7 +660,7 @@ export class Chat {
     return of ? answer[of] : answer;
   }
 
-  /** Takes as long as it takes. Only XMLHttpRequest says how far it is.
+  /** Has no timeout. Only XMLHttpRequest reports progress.
    * @param {string} path @param {FormData} body @returns {Promise<Attachment>}
    * @param {{onProgress?: (sent: number) => void, signal?: AbortSignal}} options */
   async #upload(path, body, { onProgress, signal }) {
@@ -688,7 +729,7 @@ export class Chat {
 
 /**
  * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
- * so that the service tells what was missed. It gives up on any answer but 200; then a new one is
+ * so that the service replays missed events. It gives up on any answer but 200; then a new one is
  * opened at the last position known, after a pause.
  */
 export class ChatStream {
@@ -704,6 +745,8 @@ export class ChatStream {
   #connects = 0;
   #hasOpened = false;
   #isBlind = false;
+  /** Whether it has resumed, and nothing has named yet what else changed. */
+  #isWaiting = false;
   /** @type {string | null} */
   #lastEventId = null;
   #seen = new Set();
@@ -768,13 +811,14 @@ export class ChatStream {
   #opened() {
     this.#failures = 0;
     // EventSource does not show an id that comes without an event: a new one begins blindly where
-    // no event was told yet.
+    // there was no event yet.
     const isBlind = this.#isBlind;
+    const isResumed = this.#hasOpened;
     [this.#hasOpened, this.#isBlind] = [true, false];
+    this.#isWaiting = isResumed;
     this.#tell("live");
-    if (!this.#isClosed) this.#options.onOpen?.();
-    if (!isBlind || this.#isClosed) return;
-    this.#options.onReset?.({ type: "stream.reset", reason: "position_unknown" });
+    if (!this.#isClosed) this.#options.onOpen?.({ isResumed });
+    if (isBlind && !this.#isClosed) this.#reset({ type: "stream.reset", reason: "position_unknown" });
   }
 
   /** @param {EventSource} source */
@@ -793,7 +837,7 @@ export class ChatStream {
     if (!this.#isClosed) this.#options.onRefused?.();
   }
 
-  /** As it may be as soon as somebody was told something. */
+  /** Safe as soon as a listener was called. */
   get #isClosed() {
     return this.#status === "closed";
   }
@@ -808,20 +852,38 @@ export class ChatStream {
     }
     const event = JSON.parse(data);
     if (type === "stream.ping") this.#expect(event);
-    else if (type === "stream.reset") this.#options.onReset?.(event);
+    else if (type === "stream.reset") this.#reset(event);
+    else if (type === "stream.changed") this.#changed(event);
     else if (type !== "message.created" || this.#isNew(event.message.id)) {
       this.#options.onEvent?.(event);
     }
   }
 
-  /** Without another one for too long the line is dead, though nobody has said so.
+  /** @param {ResetEvent} event */
+  #reset(event) {
+    this.#isWaiting = false;
+    this.#options.onReset?.(event);
+  }
+
+  /** @param {ChangedEvent} event */
+  #changed(event) {
+    this.#isWaiting = false;
+    this.#options.onChanged?.(event);
+  }
+
+  /** Without another one for too long the connection is dead, though no error was raised. The first
+   * one follows the replay and `stream.changed`, if the service has that.
    * @param {{intervalMs: number}} ping */
   #expect({ intervalMs }) {
+    if (this.#isWaiting) {
+      this.#changed({ type: "stream.changed", all: true, conversations: NONE_NAMED });
+      if (this.#isClosed) return;
+    }
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => {
       const connect = this.#connects;
       this.#tell("reconnecting");
-      // Whoever is told may have closed it, or have it reconnect.
+      // The listener may have closed it, or have it reconnect.
       if (connect === this.#connects) this.#connect();
     }, MISSED_PINGS * intervalMs);
   }
@@ -846,7 +908,7 @@ export class ChatStream {
 /** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
 export function newClientMessageId() {
   const empty = new Uint8Array(16);
-  // Node.js 18 has no `crypto` of its own: a key has to be unique, and need not be a secret.
+  // Node.js 18 has no global `crypto`: a key has to be unique, and need not be a secret.
   const random = () => Math.floor(Math.random() * 256);
   const bytes = globalThis.crypto?.getRandomValues(empty) ?? empty.map(random);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -858,7 +920,7 @@ function path(parts, ...ids) {
   return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
 }
 
-/** What cannot be had while one is offline, such as a new token, is there later.
+/** Values that are not available offline, such as a new token, are retried.
  * @template Value @param {Given<Value>} given @returns {Promise<Value>} */
 async function valueOf(given) {
   try {
@@ -878,7 +940,7 @@ function spread(ms) {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** `fetch` for an upload, told of the part that is sent.
+/** `fetch` for an upload, with progress.
  * @param {(sent: number) => void} onProgress
  * @returns {(url: URL, options: Json) => Promise<Response>} */
 function progressing(onProgress) {
@@ -902,7 +964,7 @@ function progressing(onProgress) {
     });
 }
 
-/** `read` reads what is given if nothing was refused; `signal` is what may have ended the request.
+/** `read` reads the response if it was not refused; `signal` is what may have ended the request.
  * @param {Promise<Response>} request @returns {Promise<any>}
  * @param {{read?: (response: Response) => Promise<any>, signal?: AbortSignal}} how */
 async function answerTo(request, { read, signal } = {}) {
@@ -936,7 +998,7 @@ function wordsFor(status) {
   return `The answer is not the chat's: status ${status}.`;
 }
 
-/** Seconds, or until a date, by the clock of whoever has answered; null where there is none.
+/** Seconds, or until a date, by the clock of the responding server; null where there is none.
  * @param {Response} response */
 function retryAfterOf({ headers }) {
   const told = headers.get("Retry-After") ?? "";

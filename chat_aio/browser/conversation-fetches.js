@@ -14,15 +14,15 @@ export class ConversationFetches {
   #store;
   #needs;
   #isClosed = false;
-  /** Those whose counts are to be asked for. */
+  /** The ids whose counts must be fetched. */
   #doubtful = new Set();
   #confirmAll = settled(CONFIRM_MS, CONFIRMED_WITHIN_MS, () => this.#ask());
-  /** What is being asked for. */
+  /** Running requests. */
   #running = new Map();
 
   /**
-   * `needs.gone(conversationId)` is told of those that cannot be read (any longer),
-   * `needs.failed(error)` of other failures, and `needs.list()` asks for the whole list.
+   * `needs.gone(conversationId)` is called for conversations that cannot be read (any longer),
+   * `needs.failed(error)` of other failures, and `needs.list()` fetches the whole list.
    */
   constructor(chat, store, needs) {
     this.#chat = chat;
@@ -34,14 +34,14 @@ export class ConversationFetches {
     this.#isClosed = false;
   }
 
-  /** Nothing is asked for by itself any more, and no answer counts. */
+  /** Nothing is fetched automatically any more, and no answer counts. */
   close() {
     this.#isClosed = true;
     this.#doubtful.clear();
   }
 
   /**
-   * Bring a conversation; while it is on its way nobody else asks for it. `isAside`: its place in
+   * Fetch a conversation; concurrent calls share the request. `isAside`: its place in
    * the list may be further down.
    */
   fetch(conversationId, { isAside = true } = {}) {
@@ -54,8 +54,8 @@ export class ConversationFetches {
   }
 
   /**
-   * A count is shown at once and asked for a moment later: a list may have counted the message too,
-   * a page that brought it before its event has not counted it, and what is told of a reading may
+   * A count is shown at once and fetched a moment later: a list may have counted the message too,
+   * a page that brought it before its event has not counted it, and an event about a read mark may
    * be older than the newest message.
    */
   confirm(conversationId) {
@@ -65,7 +65,7 @@ export class ConversationFetches {
   }
 
   #ask() {
-    // One may have left meanwhile.
+    // The user may have left in the meantime.
     const ids = [...this.#doubtful].filter((each) => this.#store.conversation(each));
     this.#doubtful.clear();
     if (ids.length > MOST_ONE_BY_ONE) this.#needs.list();

@@ -13,7 +13,7 @@ export class Conversations {
   #removedAt = new Map();
   #now;
 
-  /** `now()` is the clock that answers are dated with, by when they were asked for. */
+  /** `now()` is the clock that answers are dated with, by the time of their requests. */
   constructor(now) {
     this.#now = now;
   }
@@ -27,7 +27,7 @@ export class Conversations {
     return this.#known.get(conversationId) ?? null;
   }
 
-  /** The list from its beginning, as it was at `asOf`; what has moved up since stays where it is. */
+  /** The list from its start, as of `asOf`; conversations that have moved up since stay there. */
   replaceAll(conversations, asOf, openId) {
     const present = this.#present(conversations, asOf);
     const moved = this.#order.filter((id) => this.get(id).movedAt > asOf);
@@ -39,7 +39,7 @@ export class Conversations {
     }
   }
 
-  /** More of the list, behind what is known of it. */
+  /** More of the list, behind its loaded part. */
   append(conversations, asOf) {
     const listed = new Set(this.#order);
     const present = this.#present(conversations, asOf);
@@ -56,9 +56,9 @@ export class Conversations {
   /**
    * Take a snapshot of a conversation, listed or not.
    *
-   * Events' snapshots have no unread count, and an answer asked for (`asOf`) before the reader's last
-   * reading, or before the known count, has an outdated one: that stays. What was told since stays
-   * too.
+   * Events' snapshots have no unread count, and an answer requested (`asOf`) before the reader's
+   * last reading, or before the known count, has an outdated one: that stays. Later
+   * changes stay too.
    */
   put(snapshot, asOf) {
     if (this.#isRemoved(snapshot, asOf)) return;
@@ -93,7 +93,7 @@ export class Conversations {
 
   #set(conversationId, conversation) {
     const { unreadCount, unreadMentions = 0 } = conversation;
-    // Those that were read are not told one by one.
+    // There are no events for single read ones.
     const mentions = { unreadMentions: Math.min(unreadMentions, unreadCount) };
     this.#known.set(conversationId, { ...conversation, ...mentions });
     this.#all = null;
@@ -108,7 +108,7 @@ export class Conversations {
     return conversations.filter((each) => !this.#isRemoved(each, asOf));
   }
 
-  /** An answer that was asked for before the removal does not bring it back. */
+  /** An answer requested before the removal does not bring it back. */
   #isRemoved({ id }, asOf) {
     return asOf < (this.#removedAt.get(id) ?? 0);
   }

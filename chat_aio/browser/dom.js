@@ -17,7 +17,7 @@ export function setAttribute(target, name, value) {
   else target.setAttribute(name, value === true ? "" : value);
 }
 
-/** Change text only when it differs: live regions announce what is written, changed or not. */
+/** Change text only when it differs: live regions announce every write, changed or not. */
 export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
@@ -31,7 +31,7 @@ export function setHidden(target, isHidden, instead) {
 
 /** Whether a key belongs to an input method, Enter at the end of a word as well. */
 export function isComposing(event) {
-  // Safari says of that Enter that nothing is being composed any more.
+  // Safari reports this Enter as outside of a composition.
   return event.isComposing || event.keyCode === 229;
 }
 
@@ -59,7 +59,7 @@ function imageAt(src) {
 }
 
 /**
- * The children of a list, kept in step with what they show.
+ * The children of a list, kept in step with its data.
  *
  * A row is {key, Row, state}: `new Row(tools)` has a `node`, and `show(state)`, which is called
  * when a field of the state has changed. Nodes are kept, so focus and scroll position are too.
@@ -105,8 +105,9 @@ export class Rows {
 }
 
 /**
- * Remember what has the focus within a list. The answer gives it back where it was lost, as by a row
- * that has moved up. What has gone, or is hidden, leaves it to its row, or to what the list is in.
+ * Remember the focused element within a list. The answer gives it back where it was lost, as by a
+ * row that has moved up. If it was removed, or is hidden, its row gets the focus, or the list's
+ * container.
  */
 function focusWithin(list) {
   // In a shadow tree the document knows its host only.

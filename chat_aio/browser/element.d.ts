@@ -1,5 +1,5 @@
 /**
- * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
+ * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
  * `inbox` and `files`, where the service has the option and the plugin Attachments, and
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
@@ -8,7 +8,7 @@
  */
 export class ChatAio extends HTMLElement {
     static observedAttributes: string[];
-    /** What is shown, while the element is in a page.
+    /** The visible parts, while the element is in a page.
      * @returns {ChatStore | null} */
     get store(): ChatStore | null;
     /** @param {Chat | null} chat */
@@ -18,7 +18,7 @@ export class ChatAio extends HTMLElement {
     get chat(): Chat | null;
     /** @param {Token} token */
     set token(arg: Token);
-    /** Sent as `Authorization: Bearer`, or a function that is asked for it each time.
+    /** Sent as `Authorization: Bearer`, or a function that is called for it each time.
      * @returns {Token} */
     get token(): Token;
     /** @param {Words} words */

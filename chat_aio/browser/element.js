@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A chat as an element of a page, in two lines (docs/chat-js.md):
+ * A chat as an element of a page, in two lines (docs/guides/pages.md):
  *
  *   <script type="module" src="/chat-aio/element.js"></script>
  *   <chat-aio base="/api/chat" user="ann"></chat-aio>
@@ -22,7 +22,7 @@ const SHEET = makeSheet();
 const GIVEN = ["chat", "token", "words"];
 
 /**
- * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
+ * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
  * `inbox` and `files`, where the service has the option and the plugin Attachments, and
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
@@ -55,7 +55,7 @@ export class ChatAio extends HTMLElement {
   #show = () => this.#showAll();
   #endDays = () => {};
 
-  /** What is shown, while the element is in a page.
+  /** The visible parts, while the element is in a page.
    * @returns {ChatStore | null} */
   get store() {
     this.#catchUp();
@@ -74,7 +74,7 @@ export class ChatAio extends HTMLElement {
     this.#beginAnew();
   }
 
-  /** Sent as `Authorization: Bearer`, or a function that is asked for it each time.
+  /** Sent as `Authorization: Bearer`, or a function that is called for it each time.
    * @returns {Token} */
   get token() {
     return this.#token ?? this.getAttribute("token");
@@ -101,7 +101,7 @@ export class ChatAio extends HTMLElement {
   connectedCallback() {
     this.#takeWhatWasGiven();
     this.#root.adoptedStyleSheets = [SHEET];
-    // Its attributes were told before, where it stood in the page already.
+    // Its attributes were set before, if it was in the page already.
     this.#beginAnew();
   }
 
@@ -200,7 +200,7 @@ export class ChatAio extends HTMLElement {
     const store = this.#store;
     const wasOpen = store?.state().openId;
     store?.open(conversationId);
-    // What is opened is shown in the next turn.
+    // The opened part is shown in the next turn.
     await Promise.resolve();
     this.#showAll();
     this.#frame?.focus({ wasOpen });

@@ -1,5 +1,5 @@
 /**
- * The messages of a conversation as a page shows them: what is there, then what is on its way. The
+ * The messages of a conversation as a page shows them: sent ones, then pending ones. The
  * entry of a message stays the same object as long as the message does. No DOM.
  */
 
@@ -45,7 +45,7 @@ function sendingEntry(draft, userId) {
   };
 }
 
-/** The service cannot say how long: only the answer knows. */
+/** Only the response contains the time to wait. */
 function wordsOf({ code, message, retryAfter }) {
   return code === "SLOW_MODE" ? `Slow mode: try again in ${retryAfter} seconds.` : message;
 }

@@ -1,8 +1,8 @@
 /** Files that are pasted or dropped somewhere on a page. */
 
 /**
- * `add(files)` is called with what comes to an element, in place of what the browser would do.
- * Cells of a table come as text with a picture of it: of what is pasted, text is what is meant.
+ * `add(files)` is called with pasted and dropped files, in place of the browser's default.
+ * Cells of a table come as text with a picture of it: of the pasted types, text is meant.
  */
 export function takeFiles(target, add) {
   const take = (event, given) => {

@@ -1,10 +1,10 @@
 /**
  * Where an element of the page gets the files of messages from: their own addresses, or, where
- * headers say who is calling, addresses of their bytes, which the browser holds until they are
+ * headers identify the user, addresses of their bytes, which the browser holds until they are
  * revoked. No DOM.
  */
 
-/** So long a browser may take to begin with what it is to store. */
+/** The time in which a browser must start to store the file. */
 const TAKEN_MS = 60_000;
 
 export class FileSources {
@@ -29,12 +29,12 @@ export class FileSources {
     return address;
   }
 
-  /** `ask()` is called once, when what could not be brought may be there. */
+  /** `ask()` is called once, when missing data may be available. */
   whenAgain(ask) {
     this.#waiting.add(ask);
   }
 
-  /** The service answers again, or knows who is calling. */
+  /** The service answers again, or the user is logged in. */
   tryAgain() {
     const asking = [...this.#waiting];
     this.#waiting.clear();
@@ -55,7 +55,7 @@ export class FileSources {
     return address;
   }
 
-  /** What has been shown is shown no more. */
+  /** Nothing is shown any more. */
   clear() {
     for (const each of [...this.#held]) this.#revoke(each);
     this.#thumbnails.clear();
@@ -70,7 +70,7 @@ export class FileSources {
       return url.href;
     }
     const blob = await this.#chat.attachments.getThumbnail(id);
-    // It may have been cleared meanwhile.
+    // It may have been cleared in the meantime.
     return this.#thumbnails.has(id) ? this.#hold(blob) : null;
   }
 

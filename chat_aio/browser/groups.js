@@ -5,7 +5,7 @@ export class GroupChanges {
   #store;
   #onLeft;
 
-  /** `onLeft(conversationId)` is told when one has left. */
+  /** `onLeft(conversationId)` is called when the user has left. */
   constructor(chat, store, onLeft) {
     this.#chat = chat;
     this.#store = store;
@@ -32,7 +32,7 @@ export class GroupChanges {
     return this.#take(() => this.#chat.removeParticipant(id, userId));
   }
 
-  /** Remove somebody, who cannot come back until the ban is lifted. The event says who has left. */
+  /** Remove a member, who cannot rejoin until the ban is removed. The event names them. */
   ban({ id }, userId) {
     return this.#chat.rooms.banFromConversation(id, { userId });
   }

@@ -1,11 +1,11 @@
 /**
- * What happens in a group beside messages: who came and went, what it is called. It is told by
- * events alone and not stored: whoever opens the page later does not see it. No DOM.
+ * What happens in a group apart from messages: joins, leaves, new names. It comes from
+ * events alone and is not stored: a page opened later does not show it. No DOM.
  */
 
 const MOST_KEPT = 100;
 
-/** What an event says has happened, compared with what was known of the conversation `before`. */
+/** The changes in an event, compared with the conversation's state `before`. */
 export function happeningsOf({ type, actorId, affectedUserIds = [], conversation }, before) {
   const userIds = affectedUserIds;
   if (type === "participant.added") {

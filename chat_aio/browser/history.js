@@ -3,9 +3,9 @@
 import { Again } from "./again.js";
 
 const MESSAGES_PER_PAGE = 50;
-/** Half of it is newer than the message that is asked for. */
+/** Half of it is newer than the requested message. */
 const MESSAGES_AROUND = 100;
-/** The most that a page can have: what is unread is read from its beginning. */
+/** The largest page: unread messages are read from their start. */
 const UNREAD_PER_PAGE = 200;
 const MOST_UNREAD_PAGES = 5;
 
@@ -13,12 +13,12 @@ export class History {
   #chat;
   #store;
   #onGone;
-  /** What is being asked for, by list: one after the other, each goes on from what is held. */
+  /** Running requests, by list: one after the other, each continues the loaded part. */
   #running = new WeakMap();
   /** When a page that failed is loaded again, by list. */
   #retries = new Map();
 
-  /** `onGone(conversationId)` is told when a conversation cannot be read (any longer). */
+  /** `onGone(conversationId)` is called when a conversation cannot be read (any longer). */
   constructor(chat, store, onGone) {
     this.#chat = chat;
     this.#store = store;
@@ -45,8 +45,8 @@ export class History {
   }
 
   /**
-   * What is to be seen first: the newest page, or where more is unread that around the message that
-   * was read last. If that is not known, pages are asked for as far as that is reasonable.
+   * The first page to show: the newest one, or if more is unread the page around the message that
+   * was read last. If that is not known, a reasonable number of pages is fetched.
    */
   async loadUnread(timeline) {
     timeline.unread.draw(timeline);
@@ -58,7 +58,7 @@ export class History {
     if (isWanted) timeline.pageSize = isFar ? UNREAD_PER_PAGE : MESSAGES_PER_PAGE;
     const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
     if (!isAround || !(await this.#loadAround(timeline, lastReadId))) await load();
-    // The line may have broken meanwhile.
+    // The connection may have been lost in the meantime.
     if (timeline.isStale && timeline.loading !== "failed") await this.loadNewest(timeline);
     for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
       await this.loadOlder(timeline);
@@ -116,8 +116,8 @@ export class History {
   }
 
   /**
-   * The newest message of a conversation, as far as its main list tells: a reply of a thread that
-   * was never opened is known by its root's summary only.
+   * The newest message of a conversation, as far as its main list contains it: a reply of a thread
+   * that was never opened is known by its root's summary only.
    */
   async findNewest(conversationId) {
     const known = this.#store.newestIn(conversationId);
@@ -141,7 +141,7 @@ export class History {
     const before = this.#running.get(timeline);
     const run = (before ? before.then(work) : work()).finally(() => {
       if (this.#running.get(timeline) === run) this.#running.delete(timeline);
-      // What was asked for meanwhile, because still more is needed, went with this one.
+      // Requests in the meantime, because still more is needed, were part of this one.
       this.#store.changed();
     });
     this.#running.set(timeline, run);
@@ -207,7 +207,7 @@ export class History {
     else if (timeline.loading !== "failed") this.loadLatest(timeline);
   }
 
-  /** A page, or null: what is asked for is not there, or `loading` is "failed". */
+  /** A page, or null: the message does not exist, or `loading` is "failed". */
   async #load(timeline, loading, place) {
     timeline.asks(loading);
     this.#retries.get(timeline)?.stop();
@@ -221,7 +221,7 @@ export class History {
     } catch (error) {
       const isPlaced = Boolean(place.around ?? place.after);
       const isPlaceGone = isPlaced && error.code === "MESSAGE_NOT_FOUND";
-      // Where a message is looked for, what is held is as whole as before.
+      // If a message is looked for, the loaded part is unchanged.
       const hasFailed = !isPlaceGone && (loading !== "around" || !timeline.isLoaded);
       if (hasFailed) this.#failed(timeline, loading, error);
       else this.#succeeded(timeline);
@@ -262,7 +262,7 @@ export class History {
   }
 }
 
-/** Whether the service itself says that this is not there, or not for the reader. */
+/** Whether the service answered that this does not exist, or not for the reader. */
 export function isGone({ code }) {
   return ["CONVERSATION_NOT_FOUND", "MESSAGE_NOT_FOUND", "FORBIDDEN_READ"].includes(code);
 }

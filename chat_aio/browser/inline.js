@@ -1,8 +1,8 @@
 /**
- * What stands within a line of a message: links, code, bold, italics, mentions. No DOM.
+ * The parts of a line of a message: links, code, bold, italics, mentions. No DOM.
  *
- * The pattern reads a text once, from left to right, and never begins anew within what it has read:
- * a hostile text takes no longer than any other.
+ * The pattern reads a text once, from left to right, and never starts again within the text it has
+ * read: a hostile text takes no longer than any other.
  */
 
 import { piecesOf } from "./mentions.js";
@@ -76,7 +76,7 @@ function marksOf(text) {
   return marks.sort((first, second) => first.start - second.start);
 }
 
-/** A run of stars or underscores begins or ends a style, as far as it stands at a word's edge. */
+/** A run of stars or underscores starts or ends a style if it is at a word's edge. */
 function addStyles(marks, open, { text, run, start }) {
   const before = text[start - 1] ?? " ";
   const after = text[start + run.length] ?? " ";
@@ -96,14 +96,14 @@ function addStyles(marks, open, { text, run, start }) {
   }
 }
 
-/** Three stars are bold and italics: what has begun last ends first. */
+/** Three stars are bold and italics: the last style to start ends first. */
 function namesIn(run, open) {
   if (run !== "***") return run in STYLES ? [run] : [];
   const isItalicInner = (open["*"]?.start ?? -1) > (open["**"]?.start ?? -1);
   return isItalicInner ? ["*", "**"] : ["**", "*"];
 }
 
-/** A web address without the punctuation behind it; null for what is none. */
+/** A web address without the punctuation behind it; null for other text. */
 function linkOf(text, written, start) {
   if (WORD.test(text[start - 1] ?? "")) return null;
   const unopened = unopenedIn(written);

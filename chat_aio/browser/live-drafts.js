@@ -14,18 +14,18 @@ export class LiveDrafts {
   #timers = new Map();
   /** Drafts that have ended: ids, and keys of those that are messages now. */
   #ended = new Set();
-  /** The conversations whose drafts are being asked for. */
+  /** The conversations whose drafts are being fetched. */
   #asking = new Set();
   #areOffered;
 
-  /** `areOffered`: whether the service is known to have drafts; what it tells says so as well. */
+  /** `areOffered`: whether the service is known to have drafts; their events show it as well. */
   constructor(chat, store, areOffered = true) {
     this.#chat = chat;
     this.#store = store;
     this.#areOffered = areOffered;
   }
 
-  /** Those who come later get the text so far. */
+  /** Late readers get the text so far. */
   async load(conversationId) {
     if (!this.#areOffered || this.#asking.has(conversationId)) return;
     this.#asking.add(conversationId);
@@ -41,9 +41,9 @@ export class LiveDrafts {
   }
 
   tell({ type, conversationId, senderId, payload }) {
-    this.#areOffered ||= type === "message.draft";
+    this.#areOffered ||= type === "draft.updated";
     if (type === "draft.ended") this.#end(payload.draftId);
-    else if (type === "message.draft") this.#add(conversationId, senderId, payload);
+    else if (type === "draft.updated") this.#add(conversationId, senderId, payload);
   }
 
   /** What an assistant was writing is there. */
@@ -83,7 +83,7 @@ export class LiveDrafts {
 
   #put(draft) {
     const { draftId } = draft;
-    // What was asked for, or told by another process, may be older than its end.
+    // A fetched draft, or an event of another process, may be older than its end.
     if (this.#ended.has(draftId) || this.#ended.has(keyOf(draft))) return;
     clearTimeout(this.#timers.get(draftId));
     this.#timers.set(draftId, setTimeout(() => this.#remove(draftId), GONE_AFTER_MS));

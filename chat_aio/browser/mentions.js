@@ -1,4 +1,4 @@
-/** Mentions in what is written: `@` and a name. No DOM. */
+/** Mentions in a text: `@` and a name. No DOM. */
 
 const BEFORE = String.raw`(?<![\p{L}\p{N}_])`;
 const BEHIND = String.raw`(?![\p{L}\p{N}_])`;
@@ -7,7 +7,8 @@ const MOST_BEGUN = 40;
 /** By the array of people: a message is read in hundreds of pieces, and may mention 256. */
 const PATTERNS = new WeakMap();
 
-/** The mention that is being written in front of the caret, behind its `sign`: {start, query}, or null. */
+/** The mention that is being written in front of the caret, behind its `sign`: {start, query}, or
+ * null. */
 export function begunAt(text, caret, sign = "@") {
   const written = new RegExp(`${BEFORE}${sign}([^${sign}\\n]{0,${MOST_BEGUN}})$`, "u");
   const begun = written.exec(text.slice(0, caret));
@@ -23,7 +24,7 @@ export function matching(people, query) {
 }
 
 /**
- * Whom a written name can mean: who was `chosen` for it, else the only one of `people` who has it.
+ * The users whom a written name can mean: the `chosen` one, else the only one of `people` with it.
  * With the id null it means nobody: of several, none was chosen.
  */
 export function nameable(chosen, people) {
@@ -65,7 +66,8 @@ export function mentionedIn(text, people) {
   return [...new Set(ids.filter((each) => each !== null))];
 }
 
-/** The ids of those of `people` whom `text` does not name: an edit of it goes on mentioning them. */
+/** The ids of those of `people` whom `text` does not name: an edit of it goes on mentioning them.
+ * */
 export function unnamedIn(text, people) {
   const named = mentionedIn(text, people);
   return people.map(({ id }) => id).filter((each) => !named.includes(each));

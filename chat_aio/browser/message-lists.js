@@ -63,13 +63,17 @@ export class MessageLists {
     }
   }
 
+  becomeStaleIn(conversationId) {
+    for (const each of this.#of(conversationId)) each.becomeStale();
+  }
+
   #of(conversationId) {
     const threads = this.threadsOf(conversationId).map((each) => each.timeline);
     const timeline = this.heldTimeline(conversationId);
     return timeline ? [timeline, ...threads] : threads;
   }
 
-  /** The one that is asked for is the last of a map that is in the order of asking. */
+  /** A read entry becomes the last of the map, which is in the order of reads. */
   #latest(lists, id, make) {
     const list = lists.get(id) ?? make();
     lists.delete(id);

@@ -1,9 +1,9 @@
-/** What can be told of a message from the message itself. No DOM. */
+/** Properties of a message that follow from it alone. No DOM. */
 
 const EXCERPT_LENGTH = 140;
 
 /**
- * Whether it stands in the main list: thread replies do only when they were sent there too.
+ * Whether it is in the main list: thread replies do only when they were sent there too.
  *
  * @param {{threadRootMessageId?: string | null, alsoSendToMain?: boolean}} message
  */
@@ -21,7 +21,7 @@ export function imagesIn(messages) {
   return messages.filter(({ deletedAt }) => !deletedAt).flatMap(imagesOf);
 }
 
-/** One file may stand in several messages: it was forwarded. */
+/** One file may be in several messages: it was forwarded. */
 export function imageKeyOf(message, attachment) {
   return `${message.id}:${attachment.id}`;
 }
@@ -41,11 +41,13 @@ export function previewOf({ id, senderId, body, deletedAt }) {
   return { id, senderId, excerpt: deletedAt ? "" : excerpt, deleted: Boolean(deletedAt) };
 }
 
-/** Whether `message` tells less than `known`, as an answer does that an event has overtaken. */
+/** Whether `message` is older than `known`, like an answer that an event has overtaken. */
 export function isOlderState(message, known) {
   if (known.deletedAt) return !message.deletedAt;
   if (message.deletedAt) return false;
-  return (known.editedAt ?? "") > (message.editedAt ?? "");
+  const [edited, before] = [known.editedAt ?? "", message.editedAt ?? ""];
+  if (edited !== before) return edited > before;
+  return (known.metadataVersion ?? 0) > (message.metadataVersion ?? 0);
 }
 
 /** Of two states of a root the summary that is the later one: it never counts down. */

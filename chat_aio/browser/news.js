@@ -1,4 +1,4 @@
-/** What a screen reader reads out of a log: what happens now, not what was said before. */
+/** A screen reader reads new messages of a log aloud, not earlier ones. */
 
 export class News {
   #log;
@@ -10,7 +10,7 @@ export class News {
   }
 
   /**
-   * Nothing is read out of what is put into the log now. Browsers look at what was added after the
+   * Rows added to the log now are not read aloud. Browsers look at rows added after the
    * frame that shows it, so that the log is quiet until the next one.
    */
   leaveOut() {

@@ -1,4 +1,4 @@
-/** Who is here, of those who are shown. No DOM. */
+/** The presence of visible users. No DOM. */
 
 import { gathered, inTurn } from "./tasks.js";
 
@@ -24,14 +24,14 @@ export class Presence {
     this.#changed = gathered(GATHER_MS, () => store.changed());
   }
 
-  /** {online, lastSeenAt}; while nothing tells of it nobody is said to be here. */
+  /** {online, lastSeenAt}; nobody is shown as online while presence is unknown. */
   of(userId) {
     if (this.#store.status !== "live") return UNKNOWN;
     if (userId === this.#store.userId) return HERE;
     return this.#known.get(userId) ?? UNKNOWN;
   }
 
-  /** The people that are shown in some `place`: who comes into view is asked about. */
+  /** The people shown in a `place`: the presence of new ones is fetched. */
   watch(place, userIds) {
     this.#watched.set(place, userIds);
     const shown = this.#shown;
@@ -39,7 +39,7 @@ export class Presence {
     if (this.#missing.length > 0) this.#ask();
   }
 
-  /** The stream is (re)open: what it told before may have changed since. */
+  /** The stream is (re)open: earlier states may have changed since. */
   becomeStale() {
     this.#known.clear();
     this.#asked.clear();
@@ -68,7 +68,7 @@ export class Presence {
     }
   }
 
-  /** An answer tells less than an event that came since. */
+  /** An answer is older than an event that arrived since. */
   async #askFor(userIds) {
     const asOf = this.#store.now();
     try {
@@ -76,7 +76,7 @@ export class Presence {
       const isOlder = (each) => asOf > (this.#known.get(each)?.toldAt ?? 0);
       for (const each of userIds.filter(isOlder)) this.#put(each, found[each] ?? UNKNOWN);
     } catch {
-      // Nothing is said of them; the next opening of the stream asks again.
+      // They are shown without presence; the next opening of the stream fetches again.
     }
   }
 

@@ -1,4 +1,4 @@
-/** Up to where one has read in conversations: tells the service of it. No DOM. */
+/** The user's read marks: sends them to the service. No DOM. */
 
 import { Again } from "./again.js";
 import { inTurn, later } from "./tasks.js";
@@ -16,7 +16,7 @@ export class Readings {
   #unmarkable = new Set();
   #again = new Again(() => this.#tryAgain());
 
-  /** `confirm(conversationId)` has its count asked for a moment later. */
+  /** `confirm(conversationId)` fetches its count a moment later. */
   constructor(chat, store, { history, confirm }) {
     this.#chat = chat;
     this.#store = store;
@@ -25,7 +25,7 @@ export class Readings {
     this.read = inTurn(() => this.#read());
   }
 
-  /** What was seen for less than a moment is not read any more. */
+  /** Messages that were visible for less than a moment are not read. */
   close() {
     this.#seen(() => {});
     this.#again.stop();
@@ -51,7 +51,7 @@ export class Readings {
     if (this.#unmarkable.has(conversation.id)) return;
     timeline.unread.seenSeq = seen.seq;
     this.#seen(async () => {
-      // All of it may have been read meanwhile.
+      // All of it may have been read in the meantime.
       if (!this.#store.conversation(conversation.id)?.unreadCount) return;
       try {
         await this.#chat.markRead(conversation.id, messageId);
@@ -92,13 +92,13 @@ export class Readings {
     if (this.#store.status === "live") this.#again.failed(error);
   }
 
-  /** What is still before the reader's eyes is told anew when the store has changed. */
+  /** Visible messages are marked again when the store has changed. */
   #tryAgain() {
     this.#unmarkable.clear();
     this.#store.changed();
   }
 
-  /** Tell the service what is being read. */
+  /** Send the read mark to the service. */
   async #read() {
     const store = this.#store;
     const conversation = store.open;

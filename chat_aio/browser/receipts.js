@@ -1,23 +1,24 @@
-/** How far one's own messages have come: whom they have reached, and who has read them. No DOM. */
+/** The receipts of the user's own messages: delivered to and read by whom. No DOM. */
 
 import { gathered } from "./tasks.js";
 
 /** A message to many comes back as many receipts. */
 const GATHER_MS = 50;
-/** Of so many messages the delivery is known; of older ones it is of no use. */
+/** The number of messages with known delivery; for older ones it is of no use. */
 const MOST_REACHED = 2_000;
-/** So many messages are asked for, to know where the readers of a conversation are. */
+/** The number of messages fetched to find the read marks of a conversation. */
 const MOST_ASKED = 20;
 const NOWHERE = { mark: null, count: 0 };
 
 export class Receipts {
   #chat;
   #store;
-  /** Who was told of a message, by its id. */
+  /** The users to whom a message was delivered, by its id. */
   #reached = new Map();
-  /** What each reader of a conversation has read: {upTo, toldId}, a seq, and what has none yet. */
+  /** The read mark of every reader of a conversation: {upTo, toldId}, a seq, and an id without a
+   * known seq. */
   #readers = new Map();
-  /** The seqs of messages that were asked for, by conversation and id; 0 until known. */
+  /** The seqs of requested messages, by conversation and id; 0 until known. */
   #seqs = new Map();
   #changed;
 
@@ -27,14 +28,14 @@ export class Receipts {
     this.#changed = gathered(GATHER_MS, () => store.changed());
   }
 
-  /** Receipts come at least once: each is taken into a set, or compared by seq. */
+  /** Receipts arrive at least once: they are added to a set, or compared by seq. */
   tell({ type, conversationId, senderId, payload }) {
     if (type === "receipt.delivered") this.#reach(payload.messageId, senderId);
     else if (type === "receipt.read") this.#read(conversationId, senderId, payload.messageId);
   }
 
   /**
-   * A function that tells of a message of one's own {mark, count, all, isDirect}: "read",
+   * A function that returns for an own message {mark, count, all, isDirect}: "read",
    * "delivered" or null, by how many, of how many others. Who has read a message has read those
    * before it.
    */
@@ -44,8 +45,8 @@ export class Receipts {
   }
 
   /**
-   * Of a message of one's own {read, reached, left}, the ids of the others: who has read it, whom
-   * else it has reached, and who is left, as far as is known.
+   * For an own message {read, reached, left}, the ids of the others: its readers, users to
+   * whom it was delivered, and the rest, as far as is known.
    */
   whoHas(conversation, message) {
     return this.#othersIn(conversation)(message);
@@ -78,7 +79,7 @@ export class Receipts {
     this.#changed();
   }
 
-  /** The highest seq that is known of; a message that is not held says nothing, for the time. */
+  /** The highest known seq; a message that is not loaded is ignored for now. */
   #readUpTo({ id }, { userId, lastReadMessageId }) {
     const reader = this.#readerOf(id, userId);
     const seqs = [reader.toldId, lastReadMessageId].map((each) => this.#seqOf(id, each));

@@ -1,4 +1,4 @@
-/** Sends what is in the store's outbox, in order, and each message once. No DOM. */
+/** Sends the messages of the store's outbox, in order, and each one once. No DOM. */
 
 import { Again } from "./again.js";
 import { ChatError, newClientMessageId } from "./chat.js";
@@ -13,8 +13,8 @@ export class Sender {
   #again = new Again(() => this.retryAll());
 
   /**
-   * `onRefused(draft, error)` is told of what was tried and has failed, and is in the outbox as
-   * such; not of what waits behind it.
+   * `onRefused(draft, error)` is called for a failed send, which stays in the outbox as
+   * failed; not for the messages that wait behind it.
    */
   constructor(chat, store, onRefused = () => {}) {
     this.#chat = chat;
@@ -31,8 +31,8 @@ export class Sender {
     return clientMessageId;
   }
 
-  /** Nothing more is sent: it would be sent as whoever is logged in then. What waits, and what is
-   * written meanwhile, has failed until `open`. */
+  /** Nothing more is sent: another user may be logged in then. Waiting messages, and new
+   * ones, have failed until `open`. */
   close() {
     this.#again.stop();
     this.#closing.abort(ChatError.closed());
@@ -60,7 +60,7 @@ export class Sender {
     for (const each of this.#store.outbox) if (each.isTemporary) this.retry(each.clientMessageId);
   }
 
-  /** What has waited behind it is sent. */
+  /** The messages that have waited behind it are sent. */
   discard(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (!draft) return;
@@ -69,7 +69,7 @@ export class Sender {
     if (draft === first && next) this.#post(next);
   }
 
-  /** What failed, to be written anew; null if it was sent after all. */
+  /** The failed message, to be edited; null if it was sent after all. */
   takeBack(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (draft?.state !== "failed") return null;
@@ -77,7 +77,7 @@ export class Sender {
     return draft;
   }
 
-  /** One after another within a conversation, behind what has failed there for a while: messages
+  /** One after another within a conversation, behind temporary failures there: messages
    * keep their order. */
   #post(draft) {
     const { conversationId } = draft;
@@ -118,7 +118,7 @@ export class Sender {
     }
   }
 
-  /** What comes behind it in its conversation fails with it, if it may be sent later. */
+  /** Later messages of its conversation fail with it, if it may be sent later. */
   #fail(clientMessageId, error, signal) {
     const draft = this.#find(clientMessageId);
     // Its event may have come though the answer was lost.
@@ -145,7 +145,7 @@ export class Sender {
     return this.#store.outbox.filter(isIt);
   }
 
-  /** What has failed for a while, and may be sent later. */
+  /** Temporary failures, which may be sent later. */
   #heldIn(conversationId) {
     const isIt = (each) => each.conversationId === conversationId && each.isTemporary;
     return this.#store.outbox.filter(isIt);

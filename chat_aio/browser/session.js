@@ -11,13 +11,14 @@ import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
 import { Readings } from "./readings.js";
 import { Receipts } from "./receipts.js";
+import { Resuming } from "./resuming.js";
 import { Sender } from "./sender.js";
 import { inTurn } from "./tasks.js";
 import { Typing } from "./typing.js";
 
 const CONVERSATIONS_PER_PAGE = 50;
-/** What is shown of each conversation in the list, so that no row has to ask for it. */
-const LISTED = ["lastMessage", "heads", "users"];
+/** The data of each row of the list, so that no row has to fetch it. */
+const LISTED = ["lastMessage", "unread", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 
@@ -41,14 +42,15 @@ export class Session {
   #fetches;
   /** Asked for since the stream was opened. */
   #previewed = new Set();
+  #resuming;
 
   /**
-   * `onGone(conversation, removedBy)` is told when the open conversation cannot be read (any
-   * longer): what was known of it, and who took one out of it, both null where that is not known.
-   * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on, and
+   * `onGone(conversation, removedBy)` is called when the open conversation cannot be read (any
+   * longer): its last state, and the removing user, both null if unknown.
+   * `onJoinRequest(event)` is called for join requests, the user's own and those to decide, and
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
-   * may be new reports: told of one, or when the stream has opened, at first or again.
-   * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
+   * may be new reports: after an event, or when the stream has opened, at first or again.
+   * `onUsers(users)` gets the users of a page, by id, `onMessage(message)` each that has
    * come and is not before the reader's eyes, `onRefused(draft, error)` what could not be sent.
    * `onOpened()` is called when the stream has opened and the list has come, at first or again,
    * `onEvent(event)` with each event that has a message.
@@ -82,13 +84,21 @@ export class Session {
       failed: (error) => this.#failed(error),
       list: this.sync,
     });
+    this.#resuming = new Resuming(store, {
+      all: () => this.#becomeStale(),
+      list: this.sync,
+      fetch: (conversationId) => this.#fetches.fetch(conversationId, { isAside: false }),
+      preview: (conversationId) => this.loadPreview(conversationId),
+      open: () => this.#bringOpen(),
+      gone: (conversationId) => this.#left(conversationId),
+    });
     this.readings = new Readings(chat, store, {
       history: this.history,
       confirm: (conversationId) => this.#fetches.confirm(conversationId),
     });
   }
 
-  /** The list is asked for when the stream is open, so that nothing falls in between. */
+  /** The list is fetched once the stream is open, so that nothing is missed in between. */
   start() {
     this.#store.set({ isBanned: false });
     this.#fetches.start();
@@ -96,9 +106,10 @@ export class Session {
     this.sender.open();
     this.#stream = this.#chat.stream({
       onStatus: (status) => this.#store.set({ status }),
-      onOpen: () => this.#opened(),
+      onOpen: (opening) => this.#opened(opening),
       onRefused: () => this.sync(),
-      onReset: () => this.#becomeStale(),
+      onReset: () => this.#becomeStale().then(() => this.#onOpened()),
+      onChanged: (event) => this.#resuming.resume(event).then(() => this.#onOpened()),
       onEvent: (event) => this.#received(event),
     });
   }
@@ -108,7 +119,7 @@ export class Session {
     if (this.#store.listProblem) this.sync();
   }
 
-  /** Nothing is asked for by itself any more. */
+  /** Nothing is fetched automatically any more. */
   close() {
     clearTimeout(this.#firstSync);
     this.#syncAgain.stop();
@@ -120,13 +131,13 @@ export class Session {
     this.#store.set({ isReading: false });
   }
 
-  /** Whoever is banned is told so by every answer. */
+  /** Every answer to a banned user shows the ban. */
   endAsBanned() {
     this.close();
     this.#store.set({ isBanned: true });
   }
 
-  /** Make a conversation the open one (null: none), and bring what it needs. */
+  /** Make a conversation the open one (null: none), and fetch its data. */
   async open(conversationId) {
     this.#store.set({ openId: conversationId, isReading: false });
     if (conversationId === null) return;
@@ -136,7 +147,7 @@ export class Session {
     } finally {
       if (this.#openingId === conversationId) this.#openingId = null;
     }
-    // The list has come meanwhile, and left it to this opening, which may have failed.
+    // The list has arrived in the meantime, and left it to this opening, which may have failed.
     if (this.#leftId !== conversationId || this.#store.openId !== conversationId) return;
     this.#leftId = null;
     await this.#bringAgain(conversationId);
@@ -167,7 +178,7 @@ export class Session {
     else await this.#bring(conversationId);
   }
 
-  /** Open a thread beside the open conversation (null: none). It begins at its newest replies. */
+  /** Open a thread next to the open conversation (null: none). It starts at its newest replies. */
   async openThread(rootId) {
     const store = this.#store;
     const { openThread: before } = store;
@@ -204,7 +215,7 @@ export class Session {
       const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
       this.#store.setPreview(conversationId, messages[0] ?? null, asOf);
     } catch {
-      // A row without a preview is still a row; the next opening of the stream asks again.
+      // A row without a preview is still a row; the next opening of the stream fetches again.
     }
   }
 
@@ -215,9 +226,11 @@ export class Session {
     return conversation;
   }
 
-  #opened() {
+  /** Changes of conversations follow where it `isResumed`. */
+  #opened({ isResumed = false } = {}) {
     this.readings.opened();
-    this.#becomeStale().then(() => this.#onOpened());
+    this.#forget();
+    if (!isResumed) this.#becomeStale().then(() => this.#onOpened());
     this.boundaries.load();
     this.sender.retryAll();
     this.#onReports();
@@ -225,10 +238,21 @@ export class Session {
 
   #becomeStale() {
     this.#store.becomeStale();
+    this.#forget();
+    return this.sync();
+  }
+
+  /** Data without events is requested again where it is shown. */
+  #forget() {
     this.#previewed.clear();
     this.presence.becomeStale();
     this.liveDrafts.becomeStale();
-    return this.sync();
+  }
+
+  async #bringOpen() {
+    const { openId, openThread } = this.#store;
+    if (openId) await this.#bringAgain(openId);
+    if (openThread) await this.history.loadThread(openThread);
   }
 
   async #sync() {
@@ -236,7 +260,7 @@ export class Session {
     this.#syncAgain.stop();
     const store = this.#store;
     const asOf = store.now();
-    // Further down it is asked for again when the reader comes there.
+    // Further down it is fetched again when the reader scrolls there.
     const shown = store.listedDownTo ?? store.conversations.length;
     const wanted = Math.max(CONVERSATIONS_PER_PAGE, shown);
     const found = [];
@@ -259,14 +283,14 @@ export class Session {
       else this.#failed(error);
       store.set({ listProblem: error });
     }
-    if (store.openId) await this.#bringAgain(store.openId);
-    if (store.openThread) await this.history.loadThread(store.openThread);
+    await this.#bringOpen();
     if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();
   }
 
-  /** Without a stream all is asked for when it opens, or is refused. */
+  /** Without a stream all is fetched when it opens, or is refused. */
   #failed(error) {
     if (this.#store.status === "live") this.#syncAgain.failed(error);
+    else this.#resuming.doubt();
   }
 
   async #list(options) {
@@ -275,7 +299,7 @@ export class Session {
     return page;
   }
 
-  /** What is unread further down the list than it is loaded. */
+  /** Unread conversations below the loaded part of the list. */
   async #countUnreadElsewhere() {
     const unread = await this.#chat.listConversations({ unread: true, limit: MOST_UNREAD });
     this.#store.setUnreadElsewhere(unread.conversations);
@@ -300,11 +324,13 @@ export class Session {
       this.#readElsewhere(event);
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
+    } else if (event.type === "conversation.deleted") {
+      this.#left(event.conversationId);
     } else if (event.conversation) {
       const isNew = isMine || event.type === "conversation.created";
       const isKnown = store.conversation(event.conversationId) !== null;
       store.tellConversation(event);
-      // A snapshot has no unread count: who comes into a group with a history has not read it.
+      // A snapshot has no unread count: a new member has not read a group's history.
       if (isNew || !isKnown) this.#fetches.confirm(event.conversationId);
     } else if (event.message) {
       store.update(event.message);
@@ -325,8 +351,8 @@ export class Session {
   }
 
   /**
-   * In another window. What this one is reading it counts itself: each count that is told here
-   * would have it tell again what it reads.
+   * In another window. This window counts its own reading: every count of an event
+   * would make it send its read mark again.
    */
   #readElsewhere({ conversationId, unreadCount }) {
     const store = this.#store;
@@ -341,7 +367,7 @@ export class Session {
     const { conversationId } = message;
     await this.#fetches.fetch(conversationId, { isAside: false });
     if (isInMain(message)) this.#store.setPreview(conversationId, message);
-    // It may have been asked for because of an earlier message.
+    // It may have been requested because of an earlier message.
     this.#fetches.confirm(conversationId);
   }
 

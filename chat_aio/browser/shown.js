@@ -13,7 +13,7 @@ export function shownState(store) {
   };
 }
 
-/** `userOf(id)` is what is known of a user. */
+/** `userOf(id)` is the known data of a user. */
 export function shownConversation(store, id, userOf) {
   const known = store.conversation(id);
   const { type, name, participants, lastMessage, createdAt, metadata } = known;
@@ -28,7 +28,7 @@ export function shownConversation(store, id, userOf) {
   };
 }
 
-/** `list` are the messages of a conversation's main list, `entries` what they are shown by. */
+/** `list` are the messages of a conversation's main list, `entries` their rows. */
 export function shownTimeline(store, id, { list, typingIds, ...known }) {
   const isHere = (each) => each.conversationId === id && isInMain(each);
   return {
@@ -49,8 +49,8 @@ export function shownThread(store, { rootId, conversationId, root, timeline, isG
 }
 
 /**
- * What main lists and threads have in common. `isHere` says what on its way belongs there, `above`
- * is what stands above its messages.
+ * The common part of main lists and threads. `isHere` selects the pending messages that belong
+ * there, `above` are the entries above its messages.
  */
 function shownList(store, timeline, { entries, userOf, isHere, above = [] }) {
   const { isReady, isAsking, failed, messages, older } = timeline;

@@ -1,12 +1,12 @@
-/** What is shown, as values that stay the same object while nothing of them has changed. No DOM. */
+/** The visible state, as values that stay the same object while they do not change. No DOM. */
 
 export class Snapshots {
   #named = new Map();
-  /** By what they show: they are kept as long as that is. */
+  /** By their data: they are kept as long as it is. */
   #ofLists = new WeakMap();
   #turn = 0;
 
-  /** From now on they are made anew when they are asked for. */
+  /** From now on they are rebuilt when they are read. */
   outdate() {
     this.#turn += 1;
   }

@@ -1,7 +1,7 @@
 /**
- * What the page knows: conversations, their order, unread counts, messages, what is being sent.
+ * What the page knows: conversations, their order, unread counts, messages, pending sends.
  *
- * No requests and no DOM: methods change the state, and listeners hear of it once per turn.
+ * No requests and no DOM: methods change the state, and listeners are called once per turn.
  */
 
 import { Conversations } from "./conversations.js";
@@ -12,11 +12,11 @@ import { isInMain, isOlderState } from "./messages.js";
 export class Store {
   status = "connecting";
   openId = null;
-  /** The root of the thread that is open beside the conversation. */
+  /** The root of the thread that is open next to the conversation. */
   openRootId = null;
-  /** Whether the details of the open conversation stand beside it. */
+  /** Whether the details of the open conversation are open. */
   isDetailsOpen = false;
-  /** What is shown where no conversation is open: "channels", "invite", "moderation", or null. */
+  /** The page shown if no conversation is open: "channels", "invite", "moderation", or null. */
   elsewhere = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
@@ -26,7 +26,7 @@ export class Store {
   isBanned = false;
   /** What assistants are writing: {draftId, conversationId, senderId, text, ...}. */
   writings = [];
-  /** What has happened in groups beside messages, since the page was opened. */
+  /** Joins, leaves and changes in groups, since the page was opened. */
   happenings = new Happenings();
   nextCursor = null;
   isListed = false;
@@ -35,7 +35,7 @@ export class Store {
    * as many as are listed.
    */
   listedDownTo = null;
-  /** How often the list was begun anew: a page of an earlier one does not go on from it. */
+  /** How often the list was reloaded: a page of an earlier one does not continue it. */
   listings = 0;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
@@ -129,7 +129,8 @@ export class Store {
     return this.isReading && conversation.id === this.openId ? 0 : conversation.unreadCount;
   }
 
-  /** Whether a message that has just come is read: the reader's own, or before the reader's eyes. */
+  /** Whether a message that has just come is read: the reader's own, or before the reader's eyes.
+   * */
   isRead({ senderId, conversationId }) {
     return senderId === this.userId || (this.isReading && conversationId === this.openId);
   }
@@ -162,12 +163,12 @@ export class Store {
   }
 
   /** The last message of each conversation of a page, and how often the reader is mentioned. */
-  addHeads({ conversations, lastMessages = {}, heads = {} }, asOf = this.now()) {
+  addHeads({ conversations, lastMessages = {}, unreadSummaries = {} }, asOf = this.now()) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null, asOf);
-      // What was read since is not counted.
+      // Messages read since are not counted.
       if (asOf < (this.conversation(id)?.readAt ?? 0)) continue;
-      const { unreadMentionCount = 0, firstUnreadSeq = null } = heads[id] ?? {};
+      const { unreadMentionCount = 0, firstUnreadSeq = null } = unreadSummaries[id] ?? {};
       this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }
   }
@@ -178,7 +179,7 @@ export class Store {
   }
 
   /**
-   * Take a snapshot, asked for at `asOf`; a new conversation comes first in the list, unless it is
+   * Take a snapshot, requested at `asOf`; a new conversation comes first in the list, unless it is
    * `aside`: its place may be further down.
    */
   putConversation(snapshot, asOf = this.now(), { isAside = false } = {}) {
@@ -223,7 +224,7 @@ export class Store {
     this.changed();
   }
 
-  /** A message was told to be new, once: if it is a reply, the root of its thread counts it. */
+  /** A message arrived as new, once: if it is a reply, the root of its thread counts it. */
   countReply(message) {
     this.#lists.heldTimeline(message.conversationId)?.countReply(message);
     for (const each of this.#lists.threadsOf(message.conversationId)) each.countReply(message);
@@ -255,7 +256,7 @@ export class Store {
     this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
   }
 
-  /** The service has been told what is read: counts asked for before now are outdated. */
+  /** The read mark was sent: counts requested before now are outdated. */
   outdateUnread(conversationId) {
     this.#assign(conversationId, { readAt: this.now() });
   }
@@ -266,7 +267,13 @@ export class Store {
     for (const { id } of this.conversations) this.#assign(id, { hasPreview: false });
   }
 
-  /** The newest page of a list, asked for at `asOf`. */
+  /** Something in the messages of a conversation has changed that no event has shown. */
+  becomeStaleIn(conversationId) {
+    this.#lists.becomeStaleIn(conversationId);
+    this.#assign(conversationId, { hasPreview: false });
+  }
+
+  /** The newest page of a list, requested at `asOf`. */
   addNewest(timeline, page, asOf) {
     timeline.addNewest(page, asOf);
     for (const each of page.messages) this.#takeFromOutbox(each);
@@ -274,7 +281,7 @@ export class Store {
     this.changed();
   }
 
-  /** A page from somewhere within a list, in place of what was held of it. */
+  /** A page from somewhere within a list, in place of its loaded part. */
   addAround(timeline, page, asOf) {
     timeline.addAround(page, asOf);
     this.changed();
@@ -298,7 +305,7 @@ export class Store {
     this.set({ outbox: isThere ? changed : [...changed, draft] });
   }
 
-  /** A later message, or its newer state: an answer's only if nothing was told since `asOf`. */
+  /** A later message, or its newer state: an answer's only if no event arrived since `asOf`. */
   #putPreview(conversationId, message, asOf) {
     const { lastMessage: known, previewAsOf } = this.conversation(conversationId) ?? {};
     const isLater = !known || message.seq > known.seq;
@@ -330,7 +337,7 @@ export class Store {
   }
 }
 
-/** Whether a state of a message is to be shown in place of the one that is known. */
+/** Whether a state of a message replaces the known one. */
 function isLaterState(given, known) {
   if (given.message.id !== known.message.id || given.asOf < known.asOf) return false;
   const isRestored = known.message.deletedAt && given.asOf > known.asOf;

@@ -1,6 +1,6 @@
 /** When work runs. */
 
-/** `work` as a function that never runs twice at once: a call meanwhile makes it run once more. */
+/** `work` as a function that never runs twice at once: a call during a run makes it run again. */
 export function inTurn(work) {
   let running = null;
   let again = false;
@@ -21,7 +21,7 @@ export function inTurn(work) {
   };
 }
 
-/** A function that runs what it was given last, `pauseMs` after the last call. */
+/** A function that runs its last argument, `pauseMs` after the last call. */
 export function later(pauseMs) {
   let timer = null;
   return (work) => {

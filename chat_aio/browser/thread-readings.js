@@ -9,18 +9,18 @@ export class ThreadReadings {
   #chat;
   #onRead;
   #reading = later(SEEN_MS);
-  /** Up to which seq a thread was told to be read, by its root's id. */
+  /** The seq of a thread's last sent read mark, by its root's id. */
   #readUpTo = new Map();
   /** The reply that is before the reader's eyes. */
   #seenId = null;
 
-  /** `onRead()` is called when the service has been told. */
+  /** `onRead()` is called when the read mark was sent. */
   constructor(chat, onRead = () => {}) {
     this.#chat = chat;
     this.#onRead = onRead;
   }
 
-  /** Nobody reads any more: what was seen for less than a moment has not been read. */
+  /** Nobody reads any more: messages that were visible for less than a moment are not read. */
   stop() {
     this.#reading(() => {});
     this.#seenId = null;
@@ -31,7 +31,7 @@ export class ThreadReadings {
     const reply = timeline.get(messageId);
     const { rootId, conversationId } = timeline;
     if (!reply || reply.seq <= (this.#readUpTo.get(rootId) ?? 0)) return;
-    // It is told with each change of what is shown.
+    // It is called with each change of the visible part.
     if (messageId === this.#seenId) return;
     this.#seenId = messageId;
     this.#reading(async () => {

@@ -7,38 +7,40 @@
 import { isOlderState, laterSummary, previewOf, withReply } from "./messages.js";
 import { UnreadLine } from "./unread-line.js";
 
-/** From so many messages on the window is cut, to so many. */
+/** The number of messages at which the window is cut, and the number it keeps. */
 const MOST_HELD = 400;
 const KEPT = 300;
-/** Whoever is not at the end keeps what was held until so many have come. */
+/** A reader who is not at the end keeps the loaded part until this many new messages have arrived.
+ * */
 const MOST_MISSED = 2_000;
 
 export class Timeline {
   /** Ascending seq. */
   messages = [];
-  /** How to ask for older messages: undefined before the first page, null at the beginning. */
+  /** The cursor of older messages: undefined before the first page, null at the beginning. */
   older = undefined;
-  /** How to ask for newer messages; null where the newest is held. */
+  /** The cursor of newer messages; null where the newest is loaded. */
   newer = null;
-  /** Whether what is held is to be asked for again, as after a broken connection. */
+  /** Whether the loaded part must be fetched again, as after a lost connection. */
   isStale = true;
   /** What a request is doing: null, "newest", "older", "newer", "around", or "failed". */
   loading = null;
-  /** What has failed and not been loaded since: "newest", "older", "newer", or a thread's "root". */
+  /** The failed part that has not been loaded since: "newest", "older", "newer", or a thread's
+   * "root". */
   failed = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
   /** The message that the reader looks at; null for the newest. */
   seenId = null;
-  /** The line above what was unread when the reader came. */
+  /** The line above messages that were unread when the reader came. */
   unread;
-  /** How many messages a page is to have while what is unread is brought; null otherwise. */
+  /** The size of a page while unread messages are fetched; null otherwise. */
   pageSize = null;
 
   #byId = new Map();
-  /** What was told of messages, and when. */
+  /** The events about messages, with their times. */
   #told = new Map();
-  /** Since when tombstones were known to be there: what is asked for later may be restored. */
+  /** Since when tombstones were known: later answers may be restored messages. */
   #deletedAsOf = new Map();
   #now;
   /** What came while it was not known whether the window reaches it. */
@@ -51,7 +53,7 @@ export class Timeline {
   /** How many have come since the reader was at the end. */
   #missed = 0;
 
-  /** `now()` is the clock that answers are dated with, by when they were asked for. */
+  /** `now()` is the clock that answers are dated with, by the time of their requests. */
   constructor(readerId, about = {}) {
     const { conversationId = null, rootId = null, keepsNewest = false, now = () => 0 } = about;
     this.#now = now;
@@ -95,23 +97,23 @@ export class Timeline {
     this.put(message);
     this.#missed = this.isFollowed ? 0 : this.#missed + 1;
     const isOldLetGo = this.isFollowed || this.#missed > MOST_MISSED;
-    // What is on its way goes on from what is held now.
+    // The running request continues the part that is loaded now.
     if (!this.isAsking) this.#cut(isOldLetGo ? "older" : "newer");
   }
 
-  /** A request begins, or ends: what comes meanwhile may be behind its page. */
+  /** A request starts, or ends: events in the meantime may be behind its page. */
   asks(loading, failed = null) {
     if (!this.isAsking) [this.#beyond, this.#uncounted] = [[], []];
     this.loading = loading;
     if (!this.isAsking) this.failed = failed;
   }
 
-  /** Whether the newest page joins what is held. */
+  /** Whether the newest page joins the loaded part. */
   reaches({ messages }) {
     return this.isLoaded && (messages.at(-1)?.seq ?? 0) <= this.#wholeUpTo;
   }
 
-  /** Add a message, or take its newer state: an answer's only if nothing was told since `asOf`. */
+  /** Add a message, or take its newer state: an answer's only if no event arrived since `asOf`. */
   put(message, asOf = 0) {
     const told = this.#told.get(message.id);
     const given = told && told.at > asOf ? told.message : message;
@@ -154,7 +156,8 @@ export class Timeline {
     this.isStale = true;
   }
 
-  /** The newest page. If it does not reach what was held before, that is let go: no gaps. */
+  /** The newest page. If it does not reach the part loaded before, that part is dropped: no gaps.
+   * */
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
     if (!this.reaches({ messages })) {
@@ -166,7 +169,7 @@ export class Timeline {
     this.#grown("newer");
   }
 
-  /** A page from somewhere within, in place of what was held. */
+  /** A page from somewhere within, in place of the loaded part. */
   addAround({ messages, nextCursor, previousCursor }, asOf) {
     const ids = new Set(messages.map((each) => each.id));
     this.#letGo((each) => !ids.has(each.id));
@@ -188,7 +191,7 @@ export class Timeline {
     this.#grown("newer");
   }
 
-  /** Whether the line of what is unread is to be drawn, and belongs in front of what is held. */
+  /** Whether the line above unread messages is drawn, and belongs above the loaded part. */
   get isUnreadFurtherBack() {
     return this.unread.isWanted && this.isLoaded && this.older !== null;
   }
@@ -218,7 +221,7 @@ export class Timeline {
     this.#wholeUpTo = newest?.seq ?? 0;
   }
 
-  /** After a page at one end: what came meanwhile is behind it, and the other end is cut. */
+  /** After a page at one end: messages of the meantime are behind it, and the other end is cut. */
   #grown(end) {
     const last = this.newest?.seq ?? 0;
     const behind = this.newer === null ? this.#beyond.filter((each) => each.seq > last) : [];
@@ -259,7 +262,7 @@ export class Timeline {
     this.messages = this.messages.filter((each) => !isOutside(each));
   }
 
-  /** What was told of messages that are not held is of use while a page is on its way. */
+  /** Events about messages that are not loaded are of use while a page is being fetched. */
   #forget() {
     for (const told of [this.#told, this.#deletedAsOf]) {
       for (const id of told.keys()) if (!this.has(id)) told.delete(id);

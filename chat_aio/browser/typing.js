@@ -1,4 +1,4 @@
-/** Who is writing where just now, and telling the others when one writes oneself. No DOM. */
+/** The typing users of conversations, and notifying others when the user types. No DOM. */
 
 import { inTurn } from "./tasks.js";
 
@@ -21,7 +21,8 @@ export class Typing {
     this.#store = store;
   }
 
-  /** One has typed; the others are told now and then, and at once when nothing is left. */
+  /** The user has typed; the others are notified now and then, and at once when the text is empty.
+   * */
   typed(conversationId, isBlank) {
     if (isBlank) this.stopped(conversationId);
     else if (!this.#isTold(conversationId, PING_MS)) this.#tellOthers(conversationId, true);
@@ -32,7 +33,7 @@ export class Typing {
     if (this.#isTold(conversationId, GONE_AFTER_MS)) this.#tellOthers(conversationId, false);
   }
 
-  /** The ids of those who are writing, whoever began first in front. */
+  /** The ids of typing users, in the order in which they started. */
   idsIn(conversationId) {
     return [...(this.#timers.get(conversationId)?.keys() ?? [])];
   }
@@ -73,14 +74,14 @@ export class Typing {
     this.#send();
   }
 
-  /** One after another, and only the newest: they must not overtake each other. */
+  /** One after another, and only the newest: they must stay in order. */
   async #sendNext() {
     const { conversationId, isTyping } = this.#next;
     if (!this.#isOffered) return;
     try {
-      await this.#chat.tellTyping(conversationId, isTyping);
+      await this.#chat.sendTyping(conversationId, isTyping);
     } catch ({ code }) {
-      // Writing goes on; nobody needs to know that the others were not told.
+      // Typing goes on; the user need not know that others were not notified.
       this.#isOffered = code !== "NOT_FOUND";
     }
   }

@@ -13,7 +13,7 @@ export class UnreadLine {
   firstId = null;
   /** How many messages were unread then; 0 if they have come since. */
   count = 0;
-  /** Up to here the reader has looked at what is below the line. */
+  /** Up to here the reader has seen messages below the line. */
   seenSeq = 0;
   /** Whether the line is still to be drawn. */
   isWanted = false;
@@ -21,7 +21,7 @@ export class UnreadLine {
   lastReadId = null;
   #readerId;
   #firstSeq = null;
-  /** What comes later is not counted: the line would move down with each message. */
+  /** Later messages are not counted: the line would move down with each message. */
   #upTo = null;
 
   constructor(readerId) {
@@ -63,7 +63,7 @@ export class UnreadLine {
     this.firstId = first?.id ?? null;
   }
 
-  /** Where its place is too far back, it stands above the oldest message that is held. */
+  /** If its place is too far back, it is above the oldest loaded message. */
   end(timeline) {
     if (!this.isWanted || !timeline.isLoaded) return;
     this.drawAbove(timeline.messages[0]?.id ?? null);

@@ -1,4 +1,4 @@
-/** Files that are to be sent with the next message of a place, and their way up. No DOM. */
+/** Files of the next message of a place, and their uploads. No DOM. */
 
 const MOST = 10;
 
@@ -8,7 +8,7 @@ export class Uploads {
   #hasPreviews;
   /**
    * By place, a conversation or a thread: {key, name, size, preview, sent, problem, attachment},
-   * `problem` with what it was refused.
+   * `problem` with its error.
    */
   #files = new Map();
   /** What ends an upload, by its key. */
@@ -49,13 +49,13 @@ export class Uploads {
     for (const file of taken) this.#upload(place, conversationId, file);
   }
 
-  /** What is still on its way goes no further. */
+  /** Running uploads are aborted. */
   remove(place, key) {
     this.#running.get(key)?.abort();
     this.#set(place, this.in(place).filter((each) => each.key !== key));
   }
 
-  /** What has arrived, for the message that is sent now; what was refused stays to be seen. */
+  /** Complete uploads, for the message that is sent now; refused ones stay visible. */
   take(place) {
     const arrived = this.in(place).map((each) => each.attachment).filter(Boolean);
     this.#set(place, this.in(place).filter((each) => each.problem));
@@ -68,7 +68,7 @@ export class Uploads {
     for (const place of [...this.#files.keys()]) this.#set(place, []);
   }
 
-  /** What was to go with a message that did not go. */
+  /** The files of a message that was not sent. */
   putBack(place, attachments) {
     const files = attachments.map((attachment) => {
       const source = this.#sources.get(attachment) ?? attachment;
@@ -104,7 +104,7 @@ export class Uploads {
     }
   }
 
-  /** What is shown of a file; of an image the image itself, where the browser has it. */
+  /** The preview of a file; of an image the image itself, if the browser has it. */
   #shown(source) {
     const { name, size } = source;
     const isImage = source instanceof Blob && source.type.startsWith("image/");
@@ -112,7 +112,7 @@ export class Uploads {
     return { key: ++this.#count, name, size, preview };
   }
 
-  /** The browser holds what has an address until that is revoked. */
+  /** The browser keeps the bytes of an address until it is revoked. */
   #set(place, files) {
     const left = new Set(files.map((each) => each.key));
     for (const { key, preview } of this.in(place)) {

@@ -1,4 +1,4 @@
-/** What the service shows of users: as pages bring it, else it is asked for. No DOM. */
+/** The users' profiles: from pages, otherwise they are fetched. No DOM. */
 
 import { Again } from "./again.js";
 import { gathered } from "./tasks.js";
@@ -11,7 +11,7 @@ export class Users {
   #chat;
   #onChange;
   #known = new Map();
-  /** Those of whom nothing is known, and of them those who are to be asked for. */
+  /** The unknown users, and those of them that must be fetched. */
   #unknown = new Map();
   #missing = new Set();
   #ask = gathered(GATHER_MS, () => this.#askAll());
@@ -30,7 +30,7 @@ export class Users {
     if (this.#missing.size > 0) this.#ask();
   }
 
-  /** Nobody is asked for any more. */
+  /** No user is fetched any more. */
   close() {
     this.#isClosed = true;
     this.#again.stop();
@@ -39,7 +39,7 @@ export class Users {
   /** By id, as they come with a page. */
   learn(users = {}) {
     for (const each of Object.values(users)) {
-      // What is shown of them stays the same object as long as it is the same.
+      // Their profiles stay the same objects as long as they are equal.
       if (!isSame(each, this.#known.get(each.id))) this.#known.set(each.id, Object.freeze(each));
     }
     this.#onChange();

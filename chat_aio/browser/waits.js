@@ -3,7 +3,7 @@
 const SECOND_MS = 1_000;
 
 export class Waits {
-  /** Until when, by conversation: what has passed stays until one has written again. */
+  /** The end of the wait, by conversation: past times stay until the user has written again. */
   #untils = new Map();
   #timer = null;
   #ticked;
@@ -13,13 +13,13 @@ export class Waits {
     this.#ticked = ticked;
   }
 
-  /** For so many seconds from now on. */
+  /** Wait `seconds` from now on. */
   begin(conversationId, seconds) {
     this.#untils.set(conversationId, Date.now() + seconds * SECOND_MS);
     this.#tick();
   }
 
-  /** What is sent now is answered anew. */
+  /** The next send gets its own answer. */
   end(conversationId) {
     this.#untils.delete(conversationId);
   }

@@ -18,7 +18,13 @@ class Calls:
 
     async def _get(self, *path: str, **query: str | int | bool | datetime | None) -> dict[str, Any]:
         """A read, which is repeated after a temporary failure."""
-        given = {to_camel(name): _text(value) for name, value in query.items() if value is not None}
+        # A query has no null: None leaves a parameter out.
+        given = {
+            # The name of a field of metadata, `metadata.orderId`, is the host's.
+            name if "." in name else to_camel(name): _text(value)
+            for name, value in query.items()
+            if value is not None
+        }
         return await self._connection.call("GET", path, query=given, repeats=True)
 
     async def _post(self, *path: str, **fields: object) -> dict[str, Any]:

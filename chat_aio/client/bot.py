@@ -13,7 +13,7 @@ from chat_aio.client.repeating import until_answered
 from chat_aio.client.unread import unread_messages
 from chat_aio.drafting import DraftWriter
 from chat_aio.errors import ChatError, MessageConflict
-from chat_aio.schema.events import MessageEvent, ResetEvent
+from chat_aio.schema.events import ChangedEvent, MessageEvent, ResetEvent
 from chat_aio.schema.models import Message, Role
 
 log = logging.getLogger(__name__)
@@ -66,12 +66,14 @@ class BotMessage:
         message is handled again after a restart. If this answer then has other words, the first one
         stays, and None is returned. Waits while the service does not answer. Raises ChatError.
         """
+        # An answer in a thread stays there, without a quote of its own.
         root_id = self.message.thread_root_message_id
         self._replies += 1
         try:
             return await until_answered(
                 self.client.send_message,
-                *(self.conversation_id, body),
+                self.conversation_id,
+                body,
                 role=role,
                 thread_root_message_id=root_id,
                 reply_to_message_id=None if root_id else self.id,
@@ -85,8 +87,8 @@ class BotMessage:
 
     def draft(self) -> DraftWriter:
         """As `reply`, with an answer that is read while it is written: `async with message.draft()
-        as draft`. The service needs the plugin Drafts (docs/assistants.md). Whoever has asked may
-        stop it."""
+        as draft`. The service needs the plugin Drafts (docs/guides/assistants.md). The asking user
+        may stop it."""
         root_id = self.message.thread_root_message_id
         self._replies += 1
         return self.client.drafts.writing(
@@ -104,6 +106,7 @@ class BotMessage:
 
 
 Handler = Callable[[BotMessage], Awaitable[None]]
+ChangedHandler = Callable[[ChangedEvent], Awaitable[None]]
 
 
 class Bot:
@@ -111,8 +114,8 @@ class Bot:
 
     `user_id` is the bot's own id, whose messages are left out. With `positions` it resumes where it
     was, so every message is handled at least once, and each answer of `BotMessage.reply` is stored
-    once. What it handled it marks as read. If the service cannot replay what was missed, and at the
-    first start, it handles what is unread.
+    once. It marks handled messages as read. If the service cannot replay what was missed, and at
+    the first start, it handles what is unread.
     """
 
     def __init__(
@@ -123,6 +126,7 @@ class Bot:
         self._positions = positions
         self._position: str | None = None
         self._handlers: dict[str, tuple[str | None, Handler]] = {}
+        self._on_changed: ChangedHandler | None = None
         self._handled: OrderedDict[str, None] = OrderedDict()
 
     def on_message(self, handler: Handler) -> Handler:
@@ -144,20 +148,41 @@ class Bot:
 
         return add
 
+    def on_changed(self, handler: ChangedHandler) -> ChangedHandler:
+        """A decorator: call this function after a reconnect with `stream.changed`, for a bot that
+        keeps conversations or reactions; `fetch_changed` fetches them."""
+        self._on_changed = handler
+        return handler
+
     async def run(self) -> None:
         """Handle messages until the client is closed. Raises ChatError if the service refuses the
         stream for good, as a banned user's, and what `positions` raises."""
         position = None if self._positions is None else await self._positions.load()
         async with self._client.stream(position) as stream:
+            # The stream is open by now, so nothing falls between the two; repeated messages are
+            # known.
             if position is None:
                 await self._handle_unread()
             async for event in stream:
                 if isinstance(event, ResetEvent):
                     await self._handle_unread()
+                elif isinstance(event, ChangedEvent):
+                    await self._take_changes(event)
                 elif isinstance(event, MessageEvent) and event.type == "message.created":
                     await self._handle(event.message)
                 # Only now: if the process dies before, the event comes again.
-                await self._save(stream.last_event_id)
+                position = stream.last_event_id
+                if self._positions is not None and position and position != self._position:
+                    await self._positions.save(position)
+                    self._position = position
+
+    async def _take_changes(self, event: ChangedEvent) -> None:
+        try:
+            if self._on_changed is not None:
+                await self._on_changed(event)
+        # As with messages: a handler that fails must not stop the bot.
+        except Exception:
+            log.exception("the handler of stream.changed failed")
 
     def _add(self, first_word: str | None, handler: Handler) -> None:
         name = f"{first_word or ''}:{getattr(handler, '__name__', type(handler).__name__)}"
@@ -173,12 +198,14 @@ class Bot:
 
     async def _handle(self, message: Message) -> None:
         """Call the handlers of a message, once in the life of this process."""
+        # Handled once: an unread message of the start may come by the stream as well.
         if message.sender_id == self._user_id or message.id in self._handled:
             return
         first_word = _first_word(message.body)
         for name, (wanted, handler) in self._handlers.items():
             if wanted is None or wanted == first_word:
                 await self._call(name, handler, message)
+        # After the handlers: if the process ends in between, the message comes again.
         self._handled[message.id] = None
         if len(self._handled) > REMEMBERED_MESSAGES:
             self._handled.popitem(last=False)
@@ -189,6 +216,7 @@ class Bot:
             await handler(BotMessage(self._client, message, name))
         except MessageConflict:  # Of a draft: a reply has this dealt with.
             log.info("message %r is answered already", message.id)
+        # The next message is handled all the same: one that always fails must not stop the bot.
         except Exception:
             named = {"message_id": message.id}
             log.exception("the handler %r failed at message %r", name, message.id, extra=named)
@@ -199,11 +227,6 @@ class Bot:
         except (ChatError, *CUT) as error:
             # The mark of a later message says the same, and the bot may have been removed.
             log.info("message %r was not marked as read: %r", message.id, error)
-
-    async def _save(self, position: str | None) -> None:
-        if self._positions is not None and position and position != self._position:
-            await self._positions.save(position)
-            self._position = position
 
 
 def _first_word(body: str) -> str:

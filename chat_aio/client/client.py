@@ -7,13 +7,13 @@ from aiohttp import ClientSession
 
 from chat_aio.client.attachments import AttachmentRoutes
 from chat_aio.client.connection import Connection, HeadersSource
-from chat_aio.client.conversations import Conversations
-from chat_aio.client.desk import Desk
+from chat_aio.client.conversations import ConversationRoutes, Conversations
 from chat_aio.client.drafts import DraftRoutes
 from chat_aio.client.inbox import Inbox
 from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
+from chat_aio.client.moderation_tools import ModerationTools
 from chat_aio.client.notifications import NotificationRoutes
 from chat_aio.client.plugin_routes import Company
 from chat_aio.client.rooms import Rooms
@@ -46,9 +46,10 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
     ) -> None:
         super().__init__(Connection(base_url, headers, session, retry_seconds))
         self.moderation = Moderation(self._connection)
+        self.conversations = ConversationRoutes(self._connection)
         self.rooms = Rooms(self._connection)
         self.inbox = Inbox(self._connection)
-        self.desk = Desk(self._connection)
+        self.moderation_tools = ModerationTools(self._connection)
         self.drafts = DraftRoutes(self._connection)
         self.notifications = NotificationRoutes(self._connection)
         self.attachments = AttachmentRoutes(self._connection)

@@ -54,6 +54,7 @@ class Connection:
             self._session = ClientSession()
 
     async def close(self) -> None:
+        # A session of the caller's is used elsewhere, so it is not closed here.
         if self._is_ours and self._session is not None:
             await self._session.close()
 
@@ -88,6 +89,7 @@ class Connection:
             raise_for_status=False,
         )
 
+    # A redirect leads to a store of files, which must not get the caller's token.
     async def fetch_elsewhere(
         self, url: str, headers: Headers, timeout: ClientTimeout
     ) -> ClientResponse:
@@ -122,6 +124,7 @@ class Connection:
                 pause = _pause_after(failure, attempt)
                 if not repeats or pause is None or _now() + pause > deadline:
                     raise
+            # Outside the handler: an error of the sleep would carry the failure as its context.
             await asyncio.sleep(pause)
             attempt += 1
 
@@ -131,6 +134,7 @@ class Connection:
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
+        # Of each attempt: a half-open connection must not use up the whole time.
         timeout = ClientTimeout(total=ATTEMPT_SECONDS)
         response = await self.request(
             method, path, timeout=timeout, query=query, headers=headers, body=body

@@ -39,7 +39,7 @@ class DraftRoutes(Calls):
         return DraftWriter(_There(self, conversation_id, given), pause_seconds=pause_seconds)
 
     async def list_drafts(self, conversation_id: str) -> tuple[Draft, ...]:
-        """What is being written in a conversation, with its text so far, the oldest first."""
+        """The open drafts of a conversation, with their text so far, the oldest first."""
         answer = await self._get(*_drafts(conversation_id))
         return tuple(read(Draft, draft) for draft in answer["drafts"])
 

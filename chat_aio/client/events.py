@@ -5,7 +5,9 @@ from typing import Any, get_args
 from chat_aio.client.decoding import read
 from chat_aio.schema.drafts import DraftEndedEvent, DraftEvent
 from chat_aio.schema.events import (
+    ChangedEvent,
     ConversationBanEvent,
+    ConversationDeletedEvent,
     ConversationEvent,
     DeliveredEvent,
     JoinRequestEvent,
@@ -35,11 +37,13 @@ Known = (
     | ReactionEvent
     | ConversationEvent
     | NewConversationEvent
+    | ConversationDeletedEvent
     | JoinRequestEvent
     | ConversationBanEvent
     | ReadEvent
     | ReportEvent
     | ResetEvent
+    | ChangedEvent
     | TypingEvent
     | PresenceEvent
     | DeliveredEvent

@@ -1,4 +1,4 @@
-"""The inbox over HTTP: mentions, threads, and what is marked as unread."""
+"""The inbox over HTTP: mentions, threads, and unread marks."""
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read

@@ -8,11 +8,11 @@ from chat_aio.schema.models import (
     ChannelPage,
     Invite,
     InvitePreview,
-    Joining,
     JoinRequest,
+    JoinRequestDecisionResult,
     JoinRequestPage,
     JoinRequestStatus,
-    Resolution,
+    JoinResult,
 )
 
 
@@ -29,7 +29,9 @@ class GroupAccess(Calls):
         metadata: dict[str, Any] | None = None,
     ) -> Invite:
         answer = await self._post(
-            *("conversations", conversation_id, "invites"),
+            "conversations",
+            conversation_id,
+            "invites",
             expires_in_seconds=expires_in_seconds,
             max_uses=max_uses,
             requires_approval=requires_approval,
@@ -49,8 +51,8 @@ class GroupAccess(Calls):
     async def get_invite_preview(self, code: str) -> InvitePreview:
         return read(InvitePreview, (await self._get("invites", code))["invite"])
 
-    async def accept_invite(self, code: str, *, message: str | None = None) -> Joining:
-        return read(Joining, await self._post("invites", code, "accept", message=message))
+    async def accept_invite(self, code: str, *, message: str | None = None) -> JoinResult:
+        return read(JoinResult, await self._post("invites", code, "accept", message=message))
 
     async def request_to_join(
         self, conversation_id: str, *, message: str | None = None
@@ -73,9 +75,11 @@ class GroupAccess(Calls):
 
     async def resolve_join_request(
         self, conversation_id: str, target_user_id: str, decision: Literal["approve", "deny"]
-    ) -> Resolution:
+    ) -> JoinRequestDecisionResult:
         given = {"user_id": target_user_id, "decision": decision}
-        return read(Resolution, await self._patch(*_requests(conversation_id), **given))
+        return read(
+            JoinRequestDecisionResult, await self._patch(*_requests(conversation_id), **given)
+        )
 
     async def list_public_conversations(
         self, *, limit: int | None = None, cursor: str | None = None
@@ -85,10 +89,10 @@ class GroupAccess(Calls):
 
     async def join_conversation(
         self, conversation_id: str, *, message: str | None = None
-    ) -> Joining:
+    ) -> JoinResult:
         """Join a channel, or make a join request if the channel needs approval."""
         path = ("conversations", conversation_id, "join")
-        return read(Joining, await self._post(*path, message=message))
+        return read(JoinResult, await self._post(*path, message=message))
 
 
 def _requests(conversation_id: str) -> tuple[str, ...]:

@@ -28,8 +28,11 @@ class Messages(Calls):
     ) -> Message:
         """Send a message. It is repeated after a temporary failure and stored once, because it has
         an idempotency key: `client_message_id`, or a new one."""
+        # The key is made here, before the first attempt: all attempts have the same one.
         answer = await self._post_keyed(
-            *("conversations", conversation_id, "messages"),
+            "conversations",
+            conversation_id,
+            "messages",
             body=body,
             role=role,
             reply_to_message_id=reply_to_message_id,
@@ -54,7 +57,9 @@ class Messages(Calls):
     ) -> Message:
         """Copy a message into a conversation; it is stored once, as in `send_message`."""
         answer = await self._post_keyed(
-            *("messages", message_id, "forward"),
+            "messages",
+            message_id,
+            "forward",
             conversation_id=to_conversation_id,
             role=role,
             mentions=mentions,
@@ -76,7 +81,9 @@ class Messages(Calls):
         """The main list, newest first: its newest messages, those around or after a message, or
         those behind a cursor. `include` adds `users`, as in all lists of messages."""
         answer = await self._get(
-            *("conversations", conversation_id, "messages"),
+            "conversations",
+            conversation_id,
+            "messages",
             limit=limit,
             cursor=cursor,
             around=around,
@@ -99,7 +106,11 @@ class Messages(Calls):
         """The replies of a thread without its root, newest first; its parameters are those of
         `list_messages`."""
         answer = await self._get(
-            *("conversations", conversation_id, "threads", root_id, "messages"),
+            "conversations",
+            conversation_id,
+            "threads",
+            root_id,
+            "messages",
             limit=limit,
             cursor=cursor,
             around=around,
@@ -125,7 +136,8 @@ class Messages(Calls):
         """Most relevant first; with `prefix` also what has longer words that begin with the last
         one, where the service has `prefix_search`."""
         answer = await self._get(
-            *("search", "messages"),
+            "search",
+            "messages",
             q=query,
             conversation_id=conversation_id,
             prefix="true" if prefix else None,
@@ -136,10 +148,24 @@ class Messages(Calls):
         return read(MessagePage, answer)
 
     async def edit_message(
-        self, message_id: str, body: str, *, mentions: list[str] | None = None
+        self,
+        message_id: str,
+        body: str | None = None,
+        *,
+        mentions: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        metadata_version: int | None = None,
     ) -> Message:
-        """Replace a message's body, and its mentions unless `mentions` is None."""
-        answer = await self._patch("messages", message_id, body=body, mentions=mentions)
+        """Replace a message's body, its mentions unless `mentions` is None, and its metadata, if
+        they have this version (with `editable_metadata`); the latter also without a body."""
+        answer = await self._patch(
+            "messages",
+            message_id,
+            body=body,
+            mentions=mentions,
+            metadata=metadata,
+            metadata_version=metadata_version,
+        )
         return read(Message, answer["message"])
 
     async def delete_message(self, message_id: str) -> Message:

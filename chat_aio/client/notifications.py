@@ -1,4 +1,4 @@
-"""What the user is told of, over HTTP; the service needs the plugin Notifications."""
+"""The user's notification settings, over HTTP; the service needs the plugin Notifications."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ class NotificationRoutes(Calls):
         return read(NotificationSettings, await self._get(*SETTINGS))
 
     async def set_quiet_hours(self, quiet_hours: QuietHours | None) -> NotificationSettings:
-        """Nothing is told in quiet hours; None for none."""
+        """No notification is sent in quiet hours; None for none."""
         given = None if quiet_hours is None else quiet_hours.model_dump(by_alias=True)
         return read(NotificationSettings, await self._put(*SETTINGS, quiet_hours=given))
 
@@ -34,7 +34,7 @@ class NotificationRoutes(Calls):
     async def set_level(
         self, conversation_id: str, level: NotificationLevel | None
     ) -> ConversationNotifications:
-        """What the user is told of in a conversation; None for the default."""
+        """The user's notification level in a conversation; None for the default."""
         answer = await self._put(*_in(conversation_id), level=level)
         return read(ConversationNotifications, answer)
 

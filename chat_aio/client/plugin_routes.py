@@ -18,7 +18,7 @@ class PresenceEntry(Wire):
 class Company(Calls):
     """The routes of a service that has the plugins Typing, Presence and Filter."""
 
-    async def tell_typing(self, conversation_id: str, *, is_typing: bool = True) -> None:
+    async def send_typing(self, conversation_id: str, *, is_typing: bool = True) -> None:
         """Say that the user is typing: call it every three seconds at most while they write."""
         await self._post("conversations", conversation_id, "typing", is_typing=is_typing)
 

@@ -23,19 +23,19 @@ class FilePositions:
         self._path = Path(path)
 
     async def load(self) -> str | None:
-        return await asyncio.to_thread(self._load)
+        return await asyncio.to_thread(
+            lambda: self._path.read_text() or None if self._path.exists() else None
+        )
 
     async def save(self, position: str) -> None:
+        def write() -> None:
+            written = self._path.with_name(f"{self._path.name}.new")
+            with written.open("w") as file:
+                file.write(position)
+                file.flush()
+                # Before the rename, which could else reach the disk first.
+                os.fsync(file.fileno())
+            written.replace(self._path)
+
         # In a thread: it waits for the disk.
-        await asyncio.to_thread(self._save, position)
-
-    def _load(self) -> str | None:
-        return self._path.read_text() or None if self._path.exists() else None
-
-    def _save(self, position: str) -> None:
-        written = self._path.with_name(f"{self._path.name}.new")
-        with written.open("w") as file:
-            file.write(position)
-            file.flush()
-            os.fsync(file.fileno())
-        written.replace(self._path)
+        await asyncio.to_thread(write)

@@ -26,7 +26,7 @@ class EventReader:
 
     @property
     def retry_ms(self) -> int | None:
-        """The reconnection delay that the service has asked for."""
+        """The reconnection delay that the service has sent."""
         return self._parser.retry_ms
 
     def begin(self) -> None:
@@ -58,7 +58,13 @@ class EventReader:
             return event
         if self._in_order:
             self.last_event_id = frame.id
-        return event if self._is_new(event.message.id) else None
+        # Replays from storage begin a minute early (specification 7.5).
+        if event.message.id in self._told:
+            return None
+        self._told[event.message.id] = None
+        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
+            del self._told[next(iter(self._told))]
+        return event
 
     def _follow(self) -> None:
         """Move to the positions that come next. They belong to the event before them: a caller that
@@ -77,15 +83,6 @@ class EventReader:
         """
         if position != self.last_event_id or not self._after_event:
             self._in_order = True
-        # An empty id means that there is no position, as the standard says.
+        # By the standard an empty id means that there is no position.
         self.last_event_id = position or None
         self._after_event = False
-
-    def _is_new(self, message_id: str) -> bool:
-        # Replays from storage begin a minute early (docs/behaviour.md 7.5).
-        if message_id in self._told:
-            return False
-        self._told[message_id] = None
-        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
-            del self._told[next(iter(self._told))]
-        return True

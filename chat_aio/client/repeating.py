@@ -26,9 +26,11 @@ async def until_answered(
         except CUT as reason:
             failure: Exception = reason
         except ChatError as refusal:
+            # Would be the same again, however long one waits.
             if refusal.status not in TEMPORARY:
                 raise
             failure = refusal
         failures += 1
         log.warning("the service does not answer: %r; trying again", failure)
+        # Without an end: a bot outlives every outage, and must not hammer a service that recovers.
         await sleep(growing(1.0, failures, 6 * LONGEST_PAUSE_SECONDS))

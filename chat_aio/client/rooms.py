@@ -1,17 +1,19 @@
 """Room controls over HTTP: freezing a group, slow mode and bans from it."""
 
+from typing import Any, Unpack
+
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
 from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
     ConversationBan,
     ConversationBanPage,
-    History,
+    ConversationWithUnread,
     JoinPolicy,
     Message,
-    ViewedConversation,
     Visibility,
 )
+from chat_aio.schema.room_controls import RoomFields
 
 
 class Rooms(Calls):
@@ -24,23 +26,22 @@ class Rooms(Calls):
         name: str | Keep | None = KEEP,
         visibility: Visibility | None = None,
         join_policy: JoinPolicy | None = None,
-        frozen: bool | None = None,
-        slow_mode_seconds: int | None = None,
-        topic: str | None = None,
-        history: History | None = None,
-    ) -> ViewedConversation:
-        """As the client's own, and freeze a group, set slow mode, a topic or its history."""
+        metadata: dict[str, Any] | None = None,
+        metadata_version: int | None = None,
+        **controls: Unpack[RoomFields],
+    ) -> ConversationWithUnread:
+        """As the client's own, and set the fields of room controls."""
         answer = await self._patch(
-            *("conversations", conversation_id),
+            "conversations",
+            conversation_id,
             name=name,
             visibility=visibility,
             join_policy=join_policy,
-            frozen=frozen,
-            slow_mode_seconds=slow_mode_seconds,
-            topic=topic,
-            history=history,
+            metadata=metadata,
+            metadata_version=metadata_version,
+            **controls,
         )
-        return read(ViewedConversation, answer["conversation"])
+        return read(ConversationWithUnread, answer["conversation"])
 
     async def ban_from_conversation(
         self, conversation_id: str, target_user_id: str, *, reason: str | None = None
@@ -49,7 +50,7 @@ class Rooms(Calls):
         answer = await self._post(*_bans(conversation_id), **given)
         return read(ConversationBan, answer["conversationBan"])
 
-    async def unban_from_conversation(self, conversation_id: str, target_user_id: str) -> None:
+    async def unban(self, conversation_id: str, target_user_id: str) -> None:
         await self._delete(*_bans(conversation_id), target_user_id)
 
     async def list_conversation_bans(
@@ -59,14 +60,14 @@ class Rooms(Calls):
         answer = await self._get(*_bans(conversation_id), limit=limit, cursor=cursor)
         return read(ConversationBanPage, answer)
 
-    async def pin_message(self, conversation_id: str, message_id: str) -> ViewedConversation:
+    async def pin_message(self, conversation_id: str, message_id: str) -> ConversationWithUnread:
         """Pin a message: admins in a group, both in a direct conversation."""
         answer = await self._post(*_pins(conversation_id), message_id=message_id)
-        return read(ViewedConversation, answer["conversation"])
+        return read(ConversationWithUnread, answer["conversation"])
 
-    async def unpin_message(self, conversation_id: str, message_id: str) -> ViewedConversation:
+    async def unpin_message(self, conversation_id: str, message_id: str) -> ConversationWithUnread:
         answer = await self._delete(*_pins(conversation_id), message_id)
-        return read(ViewedConversation, answer["conversation"])
+        return read(ConversationWithUnread, answer["conversation"])
 
     async def list_pins(self, conversation_id: str) -> tuple[Message, ...]:
         """The pinned messages, the latest pinned first."""

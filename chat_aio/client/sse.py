@@ -1,4 +1,4 @@
-"""Parses server-sent events as the WHATWG standard says, from bytes that may be cut anywhere."""
+"""Parses server-sent events by the WHATWG standard, from bytes that may be cut anywhere."""
 
 import codecs
 import re
@@ -11,7 +11,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The lines up to an empty line. An `id` moves Last-Event-ID, even if there is no data and thus
-    no event to dispatch; it is None if the frame has none of its own."""
+    no event to dispatch; it is None if the frame has none."""
 
     id: str | None
     event: str
@@ -24,7 +24,7 @@ class Parser:
 
     def __init__(self) -> None:
         self.retry_ms: int | None = None
-        # As the standard says: a byte order mark is dropped, and invalid bytes are replaced.
+        # By the standard a byte order mark is dropped, and invalid bytes are replaced.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest = ""
         self._after_cr = False

@@ -40,6 +40,7 @@ class EventStream:
         self._timeout = ClientTimeout(
             total=None,
             sock_connect=CONNECT_SECONDS,
+            # Without heartbeats the connection is dead, though TCP may not notice for hours.
             sock_read=SILENT_HEARTBEATS * heartbeat_seconds,
         )
         self._response: ClientResponse | None = None
@@ -97,8 +98,16 @@ class EventStream:
                 raise ConnectionResetError("the service has ended the stream")
         except (*CUT, ConnectionError) as reason:
             self._hang_up()
-            if not self.closed:
-                await self._pause(reason)
+            # Closed by the caller: that is no failure.
+            if self.closed:
+                return
+            # The delay that the service asks for, and longer after each further failure.
+            if self._reader.retry_ms is not None:
+                self._retry_seconds = self._reader.retry_ms / 1000
+            pause = growing(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
+            self._failures += 1
+            log.info("the stream was cut (%s); reconnecting in %.1f s", reason, pause)
+            await sleep(pause)
 
     async def _connect(self) -> None:
         headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"}
@@ -110,7 +119,7 @@ class EventStream:
         if self.closed:  # Meanwhile: nobody will read it.
             response.close()
             return
-        # The type is checked, because a proxy may answer with a page of its own.
+        # The type is checked, because a proxy may answer with its own page.
         if response.status == 200 and response.content_type == "text/event-stream":
             self._response = response
             self._reader.begin()
@@ -118,6 +127,7 @@ class EventStream:
             return
         async with response:
             refusal = await self._connection.refusal(response)
+        # For good: a ban or a wrong login is not cured by trying again.
         if response.status < 500 or response.status == UNSUPPORTED:
             raise refusal
         if response.status == 500:  # Such as an `auth` hook that fails.
@@ -129,15 +139,6 @@ class EventStream:
             self._errors = 0
         # Other server errors pass: they lead to another attempt after a pause.
         raise ConnectionResetError(str(refusal)) from refusal
-
-    async def _pause(self, reason: Exception) -> None:
-        """Wait as long as the service has asked for, and longer after each further failure."""
-        if self._reader.retry_ms is not None:
-            self._retry_seconds = self._reader.retry_ms / 1000
-        pause = growing(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
-        self._failures += 1
-        log.info("the stream was cut (%s); reconnecting in %.1f s", reason, pause)
-        await sleep(pause)
 
     def _hang_up(self) -> None:
         if self._response is not None:

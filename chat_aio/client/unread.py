@@ -18,16 +18,17 @@ MOST_OLDER_PAGES = 50
 
 
 async def unread_messages(client: ChatClient) -> AsyncIterator[Sequence[Message]]:
-    """What is unread in each conversation, oldest first, with the user's own messages in between.
+    """The unread messages of each conversation, oldest first, with the user's own messages in
+    between.
 
     It stays unread until the caller marks it. Conversations that cannot be read are left out with a
     warning. A reply whose root is older than `MOST_OLDER_PAGES` pages is not found, nor is a
-    message that the user may not read: a warning says how many of a conversation are missing.
+    message that the user may not read: a warning has the number of missing ones.
     """
     cursor = None
     while True:
-        page = await until_answered(client.list_conversations, cursor=cursor, include=["heads"])
-        heads = page.heads or {}
+        page = await until_answered(client.list_conversations, cursor=cursor, include=["unread"])
+        heads = page.unread_summaries or {}
         for conversation in page.conversations:
             head = heads.get(conversation.id)
             if head is None or head.first_unread_seq is None:
@@ -36,7 +37,7 @@ async def unread_messages(client: ChatClient) -> AsyncIterator[Sequence[Message]
                 found = await _Unread(
                     client, conversation.id, head.first_unread_seq, head.seq
                 ).read()
-            except ChatError as refusal:  # The user may have been removed meanwhile.
+            except ChatError as refusal:  # The user may have been removed in the meantime.
                 log.warning("conversation %r cannot be read: %s", conversation.id, refusal)
             else:
                 yield found
@@ -70,6 +71,7 @@ class _Unread:
                         await self._read_thread(root.id)
             if not self._missing or (cursor := page.next_cursor) is None:
                 break
+            # Counted only once the unread ones are passed: their own pages are all needed.
             older += self._began is not None
         if self._missing:
             log.warning(
@@ -86,7 +88,7 @@ class _Unread:
                 self._missing.discard(message.seq)
                 self._found[message.seq] = message
             elif message.seq < self._first and self._began is None:
-                # Times never fall along seq: what is unread is not older than this message.
+                # Times never fall along seq: unread messages are not older than this one.
                 self._began = message.created_at
 
     def _may_have_unread(self, root: Message) -> bool:
@@ -100,6 +102,7 @@ class _Unread:
                 self._client.list_thread, self._conversation_id, root_id, limit=PAGE, cursor=cursor
             )
             self._take([message for message in page.messages if message.seq >= self._first])
+            # Replies come newest first: one that is older ends the search.
             is_past = any(message.seq < self._first for message in page.messages)
             if is_past or (cursor := page.next_cursor) is None:
                 return

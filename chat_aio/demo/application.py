@@ -18,7 +18,7 @@ from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks, Profile
 from chat_aio.options import Options
-from chat_aio.plugins import Attachments, Drafts, Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Attachments, BlockedWords, Drafts, Filter, Presence, Receipts, Typing
 from chat_aio.server.clients import Clients
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
@@ -27,6 +27,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Samples = Callable[[Chat, Attachments], Awaitable[None]]
 
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
+
+
+def _everything() -> Options:
+    """All that a page can show."""
+    return Options(
+        extra_events=True, inbox=True, room_controls=True, moderation_tools=True, prefix_search=True
+    )
 
 
 async def make_demo(
@@ -50,11 +57,30 @@ async def make_demo(
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
     drafts, files = Drafts([ASSISTANT]), Attachments()
-    telling = Telling(handle := clients.make())
-    app = _app_around(chat := _chat_over(handle, clients, drafts, files))
+    handle = clients.make()
+    telling = Telling(handle)
+    chat = Chat(
+        handle,
+        database_factory=clients.make,
+        auth=_picked_user,
+        hooks=HOOKS,
+        options=_everything(),
+        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
+    )
+    app = web.Application(middlewares=[_only_from_here])
+    chat.mount(app)
+    add_openapi(app)
+    add_page(app)
+    app.on_response_prepare.extend((_protected, hide_server))
+
+    async def people(_: web.Request) -> web.Response:
+        return web.json_response([asdict(person) for person in PEOPLE])
+
+    app.router.add_get("/people", people)
 
     async def opened(_: web.Application) -> None:
-        if await _is_new(chat):
+        # Only without any message: samples that somebody has changed are kept.
+        if not (await chat.api.list_conversations("ada", limit=1)).conversations:
             say("Filling in sample conversations ...")
             await (samples or telling.tell)(chat, files)
         say(f"Ready: http://127.0.0.1:{port}  Open it twice, as two people. Ctrl+C ends it.")
@@ -71,40 +97,7 @@ async def make_demo(
     return app
 
 
-def _app_around(chat: Chat) -> web.Application:
-    app = web.Application(middlewares=[_only_from_here])
-    chat.mount(app)
-    add_openapi(app)
-    add_page(app)
-    app.router.add_get("/people", _people)
-    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
-    return app
-
-
-async def _is_new(chat: Chat) -> bool:
-    """Whether nobody has talked here: what people have made of the samples stays."""
-    return not (await chat.api.list_conversations("ada", limit=1)).conversations
-
-
-def _chat_over(handle: Any, clients: Clients, drafts: Drafts, files: Attachments) -> Chat:
-    """A chat with all that a page can show."""
-    return Chat(
-        handle,
-        renew=clients.make,
-        auth=_picked_user,
-        hooks=HOOKS,
-        options=Options(
-            extra_events=True,
-            inbox=True,
-            room_controls=True,
-            moderation_desk=True,
-            prefix_search=True,
-        ),
-        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
-    )
-
-
-ADVERTISING = Words(
+ADVERTISING = BlockedWords(
     ["casino", "free money"],
     action="hold",
     reason="This looks like advertising. A moderator looks.",
@@ -150,16 +143,9 @@ async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamR
     return web.json_response({"error": error}, status=ForbiddenOrigin.status)
 
 
-async def _unframed(_: web.Request, response: web.StreamResponse) -> None:
-    """Forbid other pages to show the demo in a frame (clickjacking)."""
+async def _protected(_: web.Request, response: web.StreamResponse) -> None:
+    # Other pages must not show the demo in a frame (clickjacking).
     response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
     response.headers.update(UNFRAMED)
-
-
-async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
-    """Make browsers revalidate, so that they never mix modules of two versions after an upgrade."""
+    # Browsers revalidate, so that they never mix modules of two versions after an upgrade.
     response.headers.setdefault("Cache-Control", "no-cache")
-
-
-async def _people(_: web.Request) -> web.Response:
-    return web.json_response([asdict(person) for person in PEOPLE])

@@ -40,11 +40,13 @@ def add_assistant(app: web.Application, chat: Chat, drafts: Drafts, user_id: str
 
 
 async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
-    """Answer what is written to the assistant, or mentions it, until cancelled. When it may not
+    """Answer messages to the assistant, or with a mention of it, until cancelled. When it may not
     listen, as while it is banned, it tries again."""
     while True:
         try:
-            await _answer_each(chat, drafts, user_id)
+            async for event in chat.events(user_id=user_id):
+                if isinstance(event, MessageEvent) and event.type == "message.created":
+                    await _answer(chat, drafts, user_id, event.message)
         except ChatError as refusal:
             log.info("the assistant cannot listen: %s", refusal.code)
         except Exception:
@@ -52,20 +54,10 @@ async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
         await asyncio.sleep(AGAIN_SECONDS)
 
 
-async def _answer_each(chat: Chat, drafts: Drafts, user_id: str) -> None:
-    async for event in chat.events(user_id=user_id):
-        if isinstance(event, MessageEvent) and event.type == "message.created":
-            await _answer(chat, drafts, user_id, event.message)
-
-
-async def _is_asked(chat: Chat, user_id: str, message: Message) -> bool:
-    if message.sender_id == user_id or message.role != "user":
-        return False
-    conversation = await chat.api.get_conversation(user_id, message.conversation_id)
-    return conversation.type == "direct" or user_id in message.mentions
-
-
 async def _answer(chat: Chat, drafts: Drafts, user_id: str, asked: Message) -> None:
+    # Never an assistant, or two of them would answer each other for ever.
+    if asked.sender_id == user_id or asked.role != "user":
+        return
     writing = drafts.writing(
         user_id,
         asked.conversation_id,
@@ -73,7 +65,8 @@ async def _answer(chat: Chat, drafts: Drafts, user_id: str, asked: Message) -> N
         asked_by_user_id=asked.sender_id,
     )
     try:
-        if not await _is_asked(chat, user_id, asked):
+        conversation = await chat.api.get_conversation(user_id, asked.conversation_id)
+        if conversation.type != "direct" and user_id not in asked.mentions:
             return
         async with writing as draft:
             async for words in _model(asked.body):

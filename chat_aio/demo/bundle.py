@@ -1,4 +1,4 @@
-"""The page in one file of JavaScript and one of CSS, made of what is on the disk.
+"""The page in one file of JavaScript and one of CSS, made of the files on the disk.
 
 Loading its eighty modules one by one takes as many requests. The modules stay what one edits: the
 bundle follows them, and `/?modules` shows the page without it.
@@ -6,7 +6,6 @@ bundle follows them, and `/?modules` shows the page without it.
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +60,23 @@ def script_of(entry: Path) -> str:
     order: list[Path] = []
     _place(entry.resolve(), order, ())
     names = {module: f"$${number}" for number, module in enumerate(order)}
-    return "\n".join(_wrapped(module, names) for module in order)
+    functions = []
+    for module in order:
+        # A function that returns the exports: names in one module do not hide those in another.
+        text, folder = module.read_text(), module.parent
+
+        def taken(found: re.Match[str], folder: Path = folder) -> str:
+            words = re.sub(r"\bas\b", ":", found[1]).strip()
+            return f"const {{ {words} }} = {names[(folder / found[2]).resolve()]};\n"
+
+        exports = ", ".join(EXPORT.findall(text))
+        body = EXPORT.sub("", IMPORT.sub(taken, text))
+        if other := OTHER.search(body):
+            raise ValueError(f"{module.name}: {other[0]!r} cannot be bundled")
+        functions.append(
+            f"const {names[module]} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
+        )
+    return "\n".join(functions)
 
 
 def _place(module: Path, order: list[Path], above: tuple[Path, ...]) -> None:
@@ -69,29 +84,9 @@ def _place(module: Path, order: list[Path], above: tuple[Path, ...]) -> None:
     if module in above:
         raise ValueError(f"{module.name} imports itself by way of {above[-1].name}")
     if module not in order:
-        for path in _imported(module):
-            _place(path, order, (*above, module))
+        for _, place in IMPORT.findall(module.read_text()):
+            _place((module.parent / place).resolve(), order, (*above, module))
         order.append(module)
-
-
-def _imported(module: Path) -> Iterator[Path]:
-    for _, place in IMPORT.findall(module.read_text()):
-        yield (module.parent / place).resolve()
-
-
-def _wrapped(module: Path, names: dict[Path, str]) -> str:
-    """A module as a function that returns what it exports."""
-    text = module.read_text()
-
-    def taken(found: re.Match[str]) -> str:
-        words = re.sub(r"\bas\b", ":", found[1]).strip()
-        return f"const {{ {words} }} = {names[(module.parent / found[2]).resolve()]};\n"
-
-    exports = ", ".join(EXPORT.findall(text))
-    body = EXPORT.sub("", IMPORT.sub(taken, text))
-    if other := OTHER.search(body):
-        raise ValueError(f"{module.name}: {other[0]!r} cannot be bundled")
-    return f"const {names[module]} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
 
 
 def _named(name: str, kind: str, text: str) -> str:

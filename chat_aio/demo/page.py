@@ -19,7 +19,7 @@ def add_page(app: web.Application) -> None:
     app.router.add_get("/bundle/{name}", pages.file)
     app.router.add_get("/mount", mount)
     app.router.add_get(f"/{GUIDE}", guide)
-    # Asked for by what is no page, such as a picture in a window of its own.
+    # Requested by a resource that is no page, such as a picture in a separate window.
     app.router.add_get("/favicon.ico", icon)
     # The paths are as on the disk, for the modules' imports.
     app.router.add_static("/demo/static", STATIC)
@@ -32,7 +32,7 @@ async def mount(_: web.Request) -> web.FileResponse:
 
 async def guide(_: web.Request) -> web.Response:
     """The document of how to mount a chat: in the installed package, else in the checkout."""
-    packaged, own = STATIC.parent / GUIDE, STATIC.parents[2] / "docs" / GUIDE
+    packaged, own = STATIC.parent / GUIDE, STATIC.parents[2] / "docs" / "guides" / GUIDE
     text = await asyncio.to_thread((packaged if packaged.is_file() else own).read_text)
     return web.Response(text=text)
 
@@ -42,7 +42,7 @@ async def icon(_: web.Request) -> web.FileResponse:
 
 
 class Pages:
-    """The page, bundled anew when its sources have changed."""
+    """The page, bundled again when its sources have changed."""
 
     def __init__(self) -> None:
         self._bundle: Bundle | None = None

@@ -19,7 +19,7 @@ PEOPLE = (
     Person("grace", "Grace", f"{PICTURES}#grace"),
     Person("linus", "Linus", f"{PICTURES}#linus"),
     Person("margaret", "Margaret", f"{PICTURES}#margaret"),
-    # Who has no picture is shown by initials.
+    # Users without a picture are shown by initials.
     Person("dennis", "Dennis"),
     Person("eliza", "Eliza", f"{PICTURES}#eliza", bot=True),
 )

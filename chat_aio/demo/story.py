@@ -1,5 +1,5 @@
-"""What the sample people have said before anybody comes: a conversation about what a chat can do,
-each thing shown by the message that tells of it."""
+"""The sample people's messages: a conversation about the features of a chat, shown by the
+messages themselves."""
 
 import asyncio
 import re
@@ -86,7 +86,9 @@ async def tell_story(chat: Chat, files: Attachments) -> None:
     story = Story(chat, files)
     picture = await _engine_room(story)
     await _two_by_two(story)
-    await _from_the_assistant(story)
+    for user_id in TALKING:
+        place = await story.direct(ASSISTANT, user_id)
+        await story.say(ASSISTANT, place, GREETING.format(name=NAMES[user_id]), role="assistant")
     await _tour(story, picture)
 
 
@@ -146,12 +148,6 @@ async def _two_by_two(story: Story) -> None:
     await story.say("grace", place, "Do you have a minute for the compiler?")
 
 
-async def _from_the_assistant(story: Story) -> None:
-    for user_id in TALKING:
-        place = await story.direct(ASSISTANT, user_id)
-        await story.say(ASSISTANT, place, GREETING.format(name=NAMES[user_id]), role="assistant")
-
-
 async def _tour(story: Story, picture: Message) -> None:
     """A public channel in which each feature is shown; its last messages are unread."""
     place = await story.group("ada", "Start here", visibility="public", join_policy="open")
@@ -159,20 +155,7 @@ async def _tour(story: Story, picture: Message) -> None:
     welcome = await story.say("ada", place, WELCOME)
     await story.chat.rooms.pin_message("ada", place, welcome.id)
     await story.say("linus", place, QUOTING, reply_to_message_id=welcome.id)
-    await _vote(story, place)
-    await story.say("dennis", place, CODE)
-    await story.say("linus", place, LIST)
-    await story.api.forward_message("dennis", picture.id, place)
-    await story.read(await _thread(story, place), *TALKING)
-    await story.say("margaret", place, MENTIONING)
-    await story.say("linus", place, REPORTED)
-    await story.say("grace", place, FILTER)
-    await story.say("dennis", place, ASSISTED)
-    await story.say("ada", place, NEXT)
-
-
-async def _vote(story: Story, place: str) -> None:
-    """A poll of reactions, and what is said to it: one message edited, one deleted."""
+    # A poll of reactions, and comments on it: one message edited, one deleted.
     poll = await story.say("margaret", place, POLL)
     for emoji, voters in VOTES.items():
         for voter in voters:
@@ -182,13 +165,19 @@ async def _vote(story: Story, place: str) -> None:
     deleted = await story.say("dennis", place, DELETED)
     await story.api.delete_message("dennis", deleted.id)
     await story.say("margaret", place, AFTER_DELETED)
-
-
-async def _thread(story: Story, place: str) -> Message:
-    """A thread; its last reply stands in the channel as well, and is returned."""
+    await story.say("dennis", place, CODE)
+    await story.say("linus", place, LIST)
+    await story.api.forward_message("dennis", picture.id, place)
     root = await story.say("ada", place, THREAD)
     for sender, body in REPLIES:
         await story.say(sender, place, body, thread_root_message_id=root.id)
-    return await story.say(
+    # In the channel as well. The messages behind it are unread.
+    last = await story.say(
         "margaret", place, CONCLUSION, thread_root_message_id=root.id, also_send_to_main=True
     )
+    await story.read(last, *TALKING)
+    await story.say("margaret", place, MENTIONING)
+    await story.say("linus", place, REPORTED)
+    await story.say("grace", place, FILTER)
+    await story.say("dennis", place, ASSISTED)
+    await story.say("ada", place, NEXT)

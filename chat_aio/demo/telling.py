@@ -1,4 +1,4 @@
-"""The story in a new database: told to its end, or told anew."""
+"""The story in a new database: continued, or started again."""
 
 from typing import Any
 

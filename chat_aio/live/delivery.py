@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
-from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import (
     ConversationChanged,
@@ -23,7 +22,7 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import FeedDelivery, Observer
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
-from chat_aio.store.signals import ended_in
+from chat_aio.store.signals import END, PROFILES, is_deletion, users_in
 
 log = logging.getLogger(__name__)
 
@@ -47,20 +46,21 @@ class Delivery:
             clock=context.clock,
             extra_events=context.options.extra_events,
             keeps_messages=context.permissions.asks_for_messages,
-            room_controls=context.options.room_controls,
         )
         self._delivered_bytes = 0
 
     async def deliver(self, changes: Sequence[StreamChange], *, is_live: bool) -> None:
         """Deliver a batch of changes and notify the observers."""
         before = self._hub.deliveries
-        # Invalidate first: whoever reacts to an event must not be answered from an old snapshot.
+        # Invalidate first: a client that reacts to an event must not be answered from an old
+        # snapshot.
         await self._invalidate(changes)
         for event in await self._translator.events_from(changes):
             if isinstance(event, Event):
                 await self._publish(event)
-            else:
-                await self._send(event)
+            # Those that the filter takes are sent later, after blocks have been looked up.
+            elif not self._ephemeral.take(event):
+                await self._hub.send(event)
         if observers := self._context.observers:
             delivered = FeedDelivery(
                 changes=len(changes),
@@ -76,7 +76,7 @@ class Delivery:
         self._context.bans.set_feed_live(is_live)
 
     async def end_banned(self) -> None:
-        """End the streams of banned users (docs/behaviour.md 11.5)."""
+        """End the streams of banned users (specification 11.5)."""
         if are_enforced(self._context):
             for user_id in await self._context.bans.banned_among(self._hub.user_ids()):
                 if self._hub.end_user(user_id, "banned"):
@@ -87,33 +87,32 @@ class Delivery:
         self.set_feed_live(False)
 
     async def _invalidate(self, changes: Sequence[StreamChange]) -> None:
-        """Invalidate what is cached of changed documents; end the streams of newly banned users."""
+        """Invalidate cached parts of changed documents; end the streams of newly banned users."""
+        context = self._context
         may_ban = False
         for change in changes:
             try:
-                may_ban |= await self._invalidate_one(change)
+                if change.collection == "conversations":
+                    context.snapshots.forget(change.document_id)
+                elif change.collection == "blocks":
+                    if pair := blocks.pair_of(change.document_id):
+                        direct_id = await context.settings.direct_conversation_id(*pair)
+                        context.snapshots.forget(direct_id)
+                        self._ephemeral.forget(pair)
+                elif change.collection == "bans":
+                    may_ban |= context.bans.learn(change)
+                elif change.collection == "signals":
+                    for user_id in users_in(change.document, END):
+                        self._hub.end_user(user_id, "ended")
+                    context.profiles.forget(users_in(change.document, PROFILES))
+                    if is_deletion(change.document):
+                        context.snapshots.forget(change.document["conversationId"])
             # Another program may have written the document in a wrong shape.
             except (TypeError, KeyError, AttributeError) as error:
                 log.error("document %r has a wrong shape: %r", change.document_id, error)
+        # Once for the batch: it is a query about all users with a stream.
         if may_ban:
             await self.end_banned()
-
-    async def _invalidate_one(self, change: StreamChange) -> bool:
-        """Invalidate what one change concerns; True if it may have banned somebody."""
-        context = self._context
-        if change.collection == "conversations":
-            context.snapshots.forget(change.document_id)
-        elif change.collection == "blocks":
-            if pair := blocks.pair_of(change.document_id):
-                direct_id = await context.settings.direct_conversation_id(*pair)
-                context.snapshots.forget(direct_id)
-                self._ephemeral.forget(pair)
-        elif change.collection == "bans":
-            return context.bans.learn(change)
-        elif change.collection == "signals":
-            for user_id in ended_in(change.document):
-                self._hub.end_user(user_id, "ended")
-        return False
 
     async def _publish(self, event: Event) -> None:
         if isinstance(event, DurableEvent):
@@ -121,40 +120,22 @@ class Delivery:
         # Most processes have no listener for most messages: those are not even encoded.
         if isinstance(event, MessageCreated) and not self._hub.has_listeners(event.conversation_id):
             return
-        if not _is_encodable(event):
+        try:
+            frame = event.frame
+        # One bad row of another program must not stop the feed for everybody.
+        except Exception as error:
+            subject = f"conversation {event.conversation_id!r}"
+            if isinstance(event, MessageEvent):
+                subject = f"message {event.seq} of {subject}"
+            log.error("no event can be made of %s: %r", subject, error)
             return
         # A stream that this event lets in gets nothing until the host's `can_read` has answered.
         added = event.added if isinstance(event, ConversationChanged) else ()
         held = self._read_filter.hold(added)
         await self._hub.publish(event)
         self._read_filter.release(held, event.conversation_id)
-        self._delivered_bytes += len(event.frame.chunk)
+        self._delivered_bytes += len(frame.chunk)
         # A large batch must not keep the loop: let sockets send and other tasks run in between.
         if self._delivered_bytes > BREATH_BYTES:
             self._delivered_bytes = 0
             await asyncio.sleep(0)
-
-    async def _send(self, event: EphemeralDelivery) -> None:
-        """Send an ephemeral event, at once or after blocks have been looked up."""
-        if not self._ephemeral.take(event):
-            await self._hub.send(event)
-
-
-def _is_encodable(event: Event) -> bool:
-    """Whether the event's frame can be made: one bad row of another program must not stop the feed
-    for everybody."""
-    try:
-        return bool(event.frame)
-    except Exception as error:
-        log.error("no event can be made of %s: %r", _subject(event), error)
-        return False
-
-
-def _subject(event: Event) -> str:
-    """What the event is about, for the log."""
-    conversation = f"conversation {event.conversation_id!r}"
-    return (
-        f"message {event.seq} of {conversation}"
-        if isinstance(event, MessageEvent)
-        else conversation
-    )

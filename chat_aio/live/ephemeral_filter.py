@@ -25,9 +25,9 @@ Pair = tuple[str, str]
 
 
 class EphemeralFilter:
-    """Stands between the feed and the streams for events with a sender (docs/behaviour.md 12.6).
+    """Stands between the feed and the streams for events with a sender (specification 12.6).
 
-    Lookups run in a task of their own, in feed order, so that messages do not wait for them. Blocks
+    Lookups run in a separate task, in feed order, so that messages do not wait for them. Blocks
     are cached until the feed delivers a change of them.
     """
 
@@ -35,8 +35,8 @@ class EphemeralFilter:
         self._context = context
         self._database = context.database
         self._hub = hub
-        self._separates = context.options.separate_blocked
-        self._needs_exchange = context.options.presence_needs_exchange
+        self._separates = context.options.hide_blocked_users
+        self._needs_exchange = context.options.presence_requires_mutual_messages
         self._waiting: list[EphemeralDelivery] = []
         self._looking: asyncio.Task[None] | None = None
         self._apart: OrderedDict[Pair, bool] = OrderedDict()
@@ -54,7 +54,7 @@ class EphemeralFilter:
             log.warning("more than %d ephemeral events wait: the oldest is lost", MOST_WAITING)
             del self._waiting[0]
         if self._looking is None:
-            # A fresh context: the lookups must not inherit the deadline of whoever came first.
+            # A fresh context: the lookups must not inherit the deadline of the first caller.
             self._looking = asyncio.create_task(self._look(), context=Variables())
         return True
 
@@ -70,9 +70,10 @@ class EphemeralFilter:
         self._apart.clear()
 
     async def close(self) -> None:
-        """Drop what waits, since all streams have ended, and wait briefly for a running lookup."""
+        """Drop waiting events, since all streams have ended, and wait briefly for a running
+        lookup."""
         self._waiting.clear()
-        # Not cancelled: a cancelled driver call can break the client (docs/decisions/0009).
+        # Not cancelled: a cancelled driver call can break the client (decision 0009).
         if self._looking is not None:
             await asyncio.wait({self._looking}, timeout=CLOSE_SECONDS)
 
@@ -84,7 +85,7 @@ class EphemeralFilter:
                 try:
                     await self._deliver(taken)
                 except Exception as error:
-                    # Better lost than delivered to somebody who was blocked.
+                    # Better lost than delivered to a blocked user.
                     log.warning("%d ephemeral events were lost: %r", len(taken), error)
         finally:
             self._looking = None
@@ -92,8 +93,11 @@ class EphemeralFilter:
     async def _deliver(self, events: Sequence[EphemeralDelivery]) -> None:
         audiences = [self._hub.audience(event) for event in events]
         apart = await self._find_apart(events, audiences)
-        moderators = await self._moderators_among(events, audiences)
-        for ephemeral, audience in zip(events, audiences, strict=True):
+        pairs = list(zip(events, audiences, strict=True))
+        asked = {user_id for event, users in pairs if event.for_moderators for user_id in users}
+        # Asked again: they were moderators when their streams opened.
+        moderators = set(await hooks.those(partial(receives_reports, self._context), [*asked]))
+        for ephemeral, audience in pairs:
             if ephemeral.for_moderators:
                 await self._hub.send(ephemeral, only=moderators)
                 continue
@@ -104,15 +108,6 @@ class EphemeralFilter:
                 allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
             # `only`: nobody has checked the users whose streams opened during the lookup.
             await self._hub.send(ephemeral, only=allowed)
-
-    async def _moderators_among(
-        self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
-    ) -> set[str]:
-        """Who is a moderator now: they were when their streams opened. Asked once for events that
-        come together."""
-        pairs = zip(events, audiences, strict=True)
-        asked = {user_id for event, them in pairs if event.for_moderators for user_id in them}
-        return {*await hooks.those(partial(receives_reports, self._context), [*asked])}
 
     async def _find_apart(
         self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
@@ -135,14 +130,11 @@ class EphemeralFilter:
             answers = {pair: pair in found for pair in new}
             # A block that changed during the query would be cached in its old state.
             if changes == self._changes and self._feed_live:
-                self._remember(answers)
+                self._apart.update(answers)
+                while len(self._apart) > MOST_REMEMBERED:
+                    self._apart.popitem(last=False)
             known |= answers
         return known
-
-    def _remember(self, answers: Mapping[Pair, bool]) -> None:
-        self._apart.update(answers)
-        while len(self._apart) > MOST_REMEMBERED:
-            self._apart.popitem(last=False)
 
 
 def _sorted(pair: Pair) -> Pair:

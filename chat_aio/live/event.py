@@ -54,9 +54,11 @@ class Event:
 class ConversationChanged(Event):
     """A conversation was created or changed. `added` and `removed` are the users that this event
     adds to it and removes from it; `delivered` is False if the event does nothing else. `hidden`
-    is by user, of those added, up to which seq messages are hidden from them."""
+    is by user, of those added, up to which seq messages are hidden from them. After `is_deletion`
+    nobody hears the conversation."""
 
     delivered: bool = True
+    is_deletion: bool = False
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     hidden: Mapping[str, int] | None = None
@@ -136,7 +138,7 @@ def quoted_seq(message: MessageDocument, parents: Parents) -> int:
 
 
 def without_parent(shown: ShownMessage | None) -> ShownMessage | None:
-    """What is left to ask the host about, if the quote is not shown."""
+    """The rest of the host's check, if the quote is not shown."""
     return shown and replace(shown, parent=None)
 
 

@@ -62,7 +62,7 @@ class Feed:
 
     The feed is live once a tick that it wrote to the database has come back through the change
     stream. If a later tick takes longer than `stall` seconds, the feed has stalled: it is lost and
-    restarted. The first tick may take `longest_past` seconds: what was missed is read before it.
+    restarted. The first tick may take `longest_past` seconds: missed changes are read before it.
     While nobody hears the feed or sets `used`, it writes a tick every few minutes only.
     """
 
@@ -165,19 +165,15 @@ class Feed:
             log.warning("the feed was lost: %s", error)
         except Exception:
             log.exception("the feed failed")
-            return self._gives_up_here()
+            self._stuck = self._stuck + 1 if self._stuck_at == self._token else 1
+            self._stuck_at = self._token
+            # After repeated failures at the same change, restart at the present and accept the gap:
+            # otherwise one bad change would block the feed for ever.
+            if self._stuck >= MOST_FAILURES_IN_PLACE:
+                log.error("the feed skips a change that it cannot read")
+                self._token, self._past, self._stuck = None, 0.0, 0
+                return True
         return False
-
-    def _gives_up_here(self) -> bool:
-        """After repeated failures at the same change, restart at the present and accept the gap;
-        otherwise one bad change would block the feed for ever. Returns whether there is a gap."""
-        self._stuck = self._stuck + 1 if self._stuck_at == self._token else 1
-        self._stuck_at = self._token
-        if self._stuck < MOST_FAILURES_IN_PLACE:
-            return False
-        log.error("the feed skips a change that it cannot read")
-        self._token, self._past, self._stuck = None, 0.0, 0
-        return True
 
     async def _take(self, change: StreamChange) -> None:
         """Collect changes; those that arrive while a batch is delivered form the next batch."""
@@ -187,22 +183,20 @@ class Feed:
         if len(self._undelivered) >= MOST_UNDELIVERED:
             self._room.clear()
             await self._room.wait()
-        elif self._may_rest():
-            await self._rest()
-
-    def _may_rest(self) -> bool:
-        """Whether the database may be left alone for a moment: a few changes have come, nobody
-        hears them, and nobody waits for the feed to catch up."""
+            return
         self._taken += 1
         now = asyncio.get_running_loop().time()
         if now < self._read_until:
-            return False
+            return
+        # The database may be left alone for a moment if only a few changes have come, nobody hears
+        # them, and nobody waits for the feed to catch up.
         few, self._taken = self._taken < MANY, 0
         self._read_until = now + READ_SECONDS
-        return few and not self._ticks and not self._listener.is_heard()
+        if few and not self._ticks and not self._listener.is_heard():
+            await self._rest()
 
     async def _rest(self) -> None:
-        """Wait a moment: all changes that come meanwhile are then read at once."""
+        """Wait a moment: all changes of that time are then read together."""
         loop = asyncio.get_running_loop()
         self._resting = loop.create_future()
         timer = loop.call_later(REST_SECONDS, self.wake)
@@ -267,7 +261,7 @@ class Feed:
         return self._passing
 
     async def _pass(self) -> None:
-        # Later callers need a tick of their own: this one may be written before their commits.
+        # Later callers need another tick: this one may be written before their commits.
         self._passing = None
         await self.catch_up(seconds=self._stall)
 

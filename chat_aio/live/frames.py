@@ -6,6 +6,8 @@ from typing import get_args
 import orjson
 
 from chat_aio.schema.events import (
+    ChangedEvent,
+    ConversationDeletedEvent,
     ConversationEvent,
     MessageEventType,
     NewConversationEvent,
@@ -13,6 +15,7 @@ from chat_aio.schema.events import (
     ReactionEvent,
     ResetEvent,
 )
+from chat_aio.schema.models import OptionalFields
 from chat_aio.schema.wire import json_from
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, message_json
@@ -20,7 +23,15 @@ from chat_aio.store.shapes import one_readable
 
 MESSAGE_EVENTS = frozenset(get_args(MessageEventType))
 
-Told = ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent | PingEvent
+Told = (
+    ReactionEvent
+    | ConversationEvent
+    | NewConversationEvent
+    | ConversationDeletedEvent
+    | ResetEvent
+    | ChangedEvent
+    | PingEvent
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,9 @@ def event_frame(event: Told) -> Frame:
     return frame_from(b"event: %b\ndata: %b\n\n" % (event.type.encode(), json_from(event)))
 
 
-def message_frame(name: str, document: MessageDocument, parents: Parents) -> Frame:
+def message_frame(
+    name: str, document: MessageDocument, parents: Parents, optional: OptionalFields
+) -> Frame:
     """A durable message event, with the JSON of `MessageEvent`. Raises ValueError for an unknown
     event name and a malformed document."""
     if name not in MESSAGE_EVENTS or one_readable("messages", document) is None:
@@ -60,7 +73,7 @@ def message_frame(name: str, document: MessageDocument, parents: Parents) -> Fra
     fields = {
         "type": name,
         "conversationId": conversation_id,
-        "message": orjson.Fragment(message_json(document, parents)),
+        "message": orjson.Fragment(message_json(document, parents, optional)),
     }
     return frame_from(b"%b%b\n\n" % (head.encode(), orjson.dumps(fields)))
 
@@ -69,7 +82,7 @@ def unquoted(frame: Frame) -> Frame:
     """The event without its quote, for a reader who may not read the quoted message; the quote
     shows as deleted."""
     head, _, data = frame.plain.partition(b"data: ")
-    # orjson is exact here: metadata have no integer of more than 64 bits (docs/behaviour.md 1.4).
+    # orjson is exact here: metadata have no integer of more than 64 bits (specification 1.4).
     event = orjson.loads(data)
     event["message"]["replyTo"] |= {"senderId": "", "excerpt": "", "deleted": True}
     return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(event)))

@@ -99,7 +99,15 @@ class Hub:
                     if audience is None or stream.user_id in audience or stream.is_hosts:
                         stream.deliver(event)
         if isinstance(event, ConversationChanged):
-            self._dismiss(event)
+            for user_id in event.removed:
+                for stream in self._by_user.get(user_id, ()):
+                    if not stream.subscribed:
+                        stream.membership[event.conversation_id] = False
+                    stream.denied -= {event.conversation_id}
+                    self._leave(stream, event.conversation_id)
+            if event.is_deletion:
+                for stream in list(self._by_conversation.get(event.conversation_id, ())):
+                    self._leave(stream, event.conversation_id)
 
     def audience(self, ephemeral: EphemeralDelivery) -> set[str]:
         """The users whose streams an ephemeral event addresses."""
@@ -129,7 +137,12 @@ class Hub:
             s for conversation_id in ids for s in self._by_conversation.get(conversation_id, ())
         }
         found = theirs & inside if ephemeral.user_ids and ids else theirs | inside
-        return [stream for stream in found if stream.user_id != ephemeral.but and _is_live(stream)]
+        # Ephemeral events are for people: the host's own streams get none.
+        return [
+            stream
+            for stream in found
+            if stream.user_id != ephemeral.but and stream.subscribed and not stream.is_hosts
+        ]
 
     async def beat(self) -> None:
         """Send a heartbeat to every stream."""
@@ -197,24 +210,19 @@ class Hub:
         for user_id in event.added:
             upto = event.hidden.get(user_id) if event.hidden else None
             for stream in self._by_user.get(user_id, ()):
-                _hide(stream, event.conversation_id, upto)
+                # Also if nothing is hidden: an earlier stay may have had hidden messages.
+                if upto or event.conversation_id in stream.hidden:
+                    hidden = {**stream.hidden, event.conversation_id: upto or 0}
+                    stream.hidden = {name: seq for name, seq in hidden.items() if seq} or NOTHING
                 if stream.subscribed:
                     self._enter(stream, event.conversation_id)
                 else:  # Its conversations are still being read; `subscribe` applies this later.
                     stream.membership[event.conversation_id] = True
 
-    def _dismiss(self, event: ConversationChanged) -> None:
-        for user_id in event.removed:
-            for stream in self._by_user.get(user_id, ()):
-                if not stream.subscribed:
-                    stream.membership[event.conversation_id] = False
-                stream.denied -= {event.conversation_id}
-                self._leave(stream, event.conversation_id)
-
     def _enter(self, stream: Stream, conversation_id: str) -> None:
         if stream.only is not None and conversation_id not in stream.only:
             return
-        # Every stream has read ids of its own: thousands of copies of the same few strings.
+        # Every stream has read its own ids: thousands of copies of the same few strings.
         conversation_id = sys.intern(conversation_id)
         stream.conversation_ids.add(conversation_id)
         self._by_conversation[conversation_id].add(stream)
@@ -226,17 +234,3 @@ class Hub:
             streams.discard(stream)
             if not streams:
                 del self._by_conversation[conversation_id]
-
-
-def _hide(stream: Stream, conversation_id: str, upto: int | None) -> None:
-    """Hide the messages up to a seq from now on, or none."""
-    if upto:
-        stream.hidden = {**stream.hidden, conversation_id: upto}
-    elif conversation_id in stream.hidden:
-        others = {name: seq for name, seq in stream.hidden.items() if name != conversation_id}
-        stream.hidden = others or NOTHING
-
-
-def _is_live(stream: Stream) -> bool:
-    """Whether a stream gets ephemeral events, which are for people: the host's own gets none."""
-    return stream.subscribed and not stream.is_hosts

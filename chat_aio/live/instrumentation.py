@@ -1,4 +1,4 @@
-"""Reports new streams to the observers, and the state of live delivery when they ask for it."""
+"""Reports new streams to the observers, and the state of live delivery on request."""
 
 from collections.abc import Sequence
 
@@ -39,6 +39,6 @@ def state_of(
         sends_waiting=sends_waiting,
         database_calls=database_calls,
         feed_live=feed.is_live or not has_streams,
-        ring_events=len(buffer),
-        ring_bytes=buffer.size,
+        replay_buffer_events=len(buffer),
+        replay_buffer_bytes=buffer.size,
     )

@@ -15,19 +15,19 @@ from chat_aio.live.frames import HEARTBEAT
 from chat_aio.live.service import Live
 from chat_aio.live.stream import HOST, Stream
 from chat_aio.observability.observer import Ending
-from chat_aio.schema.events import ResetEvent
+from chat_aio.schema.events import ChangedEvent, ResetEvent
 from chat_aio.schema.fields import is_id
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
 
 
-class LocalEvents:
+class EventSubscription:
     """An async iterator of events, until it is closed or the chat closes. One task at a time may
     wait for the next; cancelling it loses nothing.
 
-    A reader that falls behind as far as a stream over HTTP may (docs/behaviour.md 7.8) loses its
-    place among the open streams. It is given what was queued for it by then, and then resumes from
+    A reader that falls behind as far as a stream over HTTP may (specification 7.8) loses its
+    place among the open streams. It gets the events queued by then, and then resumes from
     its position, by a replay.
     """
 
@@ -67,7 +67,16 @@ class LocalEvents:
             event = self._reader.next()
             if event is None:
                 await self._read()
-            elif self._is_wanted(event):
+                continue
+            if self._only is None or isinstance(event, ResetEvent | ChangedEvent):
+                return event
+            # A user's stream also has events of no conversation that it is subscribed to.
+            conversation_id = (
+                event.data.get("conversationId")
+                if isinstance(event, OtherEvent)
+                else getattr(event, "conversation_id", None)
+            )
+            if conversation_id in self._only:
                 return event
         await self.aclose()
         raise StopAsyncIteration
@@ -95,62 +104,42 @@ class LocalEvents:
             self._queue.finish("left")
 
     def __del__(self) -> None:
-        # Left by `break`: nobody will read what is queued. Any thread may collect it; once the loop
+        # Left by `break`: nobody will read the queue. Any thread may collect it; once the loop
         # is closed nothing is delivered.
         if self._stream is not None:
             with suppress(RuntimeError):
                 self._closing.get_loop().call_soon_threadsafe(self._stream.end)
 
     async def _read(self) -> None:
-        """Read more of the stream, or open it again."""
+        """Read more of the stream, or open it from the reader's position; after an end and where it
+        cannot be opened, wait before the next attempt."""
         if self._queue is None:
-            await self._open()
-        elif (chunk := await self._queue.read()) is not None:
-            self._pause = FIRST_PAUSE_SECONDS
-            self._reader.feed(chunk)
-        else:
-            self._queue = self._stream = None
-            # A stream that ends at once would be opened in a loop.
-            await self._rest()
-
-    async def _open(self) -> None:
-        """Open the stream from the reader's position; wait while that cannot be."""
-        while not (self._closed or self._closing.done()):
             with suppress(StorageUnavailable):
                 if self._live.feed.is_live:
                     stream = await self._live.open_stream(
                         self._user_id, self.position, only=self._only
                     )
-                    self._begin(stream)
+                    self._reader.begin()
+                    # In one piece, so that the position after an event is known with the event.
+                    self._reader.feed(b"".join(frame.plain for frame in stream.replay.frames))
+                    self._queue, self._stream = _Queue(), stream
+                    stream.go_live(self._queue)
                     return
-            await self._rest()
-
-    async def _rest(self) -> None:
-        """Wait before the next attempt, longer each time, but no longer than the chat is open."""
+        elif (chunk := await self._queue.read()) is not None:
+            self._pause = FIRST_PAUSE_SECONDS
+            self._reader.feed(chunk)
+            return
+        else:
+            # A stream that ends at once would be opened in a loop: wait here too.
+            self._queue = self._stream = None
+        # Longer each time, but no longer than the chat is open.
         pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
         await asyncio.wait({self._closing}, timeout=pause)
-
-    def _begin(self, stream: Stream) -> None:
-        """Queue the replay and what comes from now on."""
-        self._reader.begin()
-        # In one piece, so that the position after an event is known with the event.
-        self._reader.feed(b"".join(frame.plain for frame in stream.replay.frames))
-        self._queue, self._stream = _Queue(), stream
-        stream.go_live(self._queue)
-
-    def _is_wanted(self, event: Event) -> bool:
-        """Whether an event is of the wanted conversations. A user's stream has others, which are
-        not of a conversation that it is subscribed to."""
-        if self._only is None or isinstance(event, ResetEvent):
-            return True
-        if isinstance(event, OtherEvent):
-            return event.data.get("conversationId") in self._only
-        return getattr(event, "conversation_id", None) in self._only
 
 
 class _Queue:
     """What a stream has written and nobody has read; the stream bounds it, as it does for a socket.
-    After its end `read` gives what is left, and then None."""
+    After its end `read` returns the rest, and then None."""
 
     chunked = False
 
@@ -158,7 +147,7 @@ class _Queue:
         self._chunks: deque[bytes] = deque()
         self._size = 0
         self._over = False
-        self._arrived: asyncio.Future[None] | None = None
+        self._arrived = asyncio.Event()
 
     @property
     def pipe(self) -> Self:
@@ -167,8 +156,8 @@ class _Queue:
     async def read(self) -> bytes | None:
         """The next bytes, once there are any."""
         while not self._chunks and not self._over:
-            self._arrived = asyncio.get_running_loop().create_future()
-            await self._arrived
+            self._arrived.clear()
+            await self._arrived.wait()
         if not self._chunks:
             return None
         chunk = self._chunks.popleft()
@@ -179,7 +168,7 @@ class _Queue:
         if data != HEARTBEAT.plain:
             self._chunks.append(data)
             self._size += len(data)
-            self._wake()
+            self._arrived.set()
 
     def get_write_buffer_size(self) -> int:
         return self._size
@@ -189,11 +178,7 @@ class _Queue:
 
     def abort(self) -> None:
         self._over = True
-        self._wake()
+        self._arrived.set()
 
     def finish(self, ending: Ending) -> None:
         self.abort()
-
-    def _wake(self) -> None:
-        if self._arrived is not None and not self._arrived.done():
-            self._arrived.set_result(None)

@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextvars import Context as Variables
 from typing import TypeVar
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import ChatError, StorageUnavailable
-from chat_aio.live.event import Event, MessageEvent, ShownMessage
+from chat_aio.live.event import Event, MessageEvent
 from chat_aio.live.replay.replay import ReplayedEvent
 from chat_aio.live.stream import Stream
 from chat_aio.store.documents import MessageDocument
@@ -23,8 +23,8 @@ Delivered = TypeVar("Delivered", Event, ReplayedEvent)
 class MessageFilter:
     """Asks the host about every message before a stream shows it, and about the message it quotes.
 
-    Each stream has a queue of its own: while the host decides on one event, later events of the
-    same stream wait behind it, and other streams go on (docs/behaviour.md 7.7).
+    Each stream has its own queue: while the host decides on one event, later events of the
+    same stream wait behind it, and other streams go on (specification 7.7).
     """
 
     def __init__(self, context: Context) -> None:
@@ -33,7 +33,7 @@ class MessageFilter:
         self._asking: set[asyncio.Task[None]] = set()
 
     def take(self, stream: Stream, event: Event) -> bool:
-        """Queue an event that the host is asked about, or that must wait behind such an event; this
+        """Queue an event that the host must allow, or that must wait behind such an event; this
         filter passes it on later. Returns False if the stream may deliver it at once."""
         # A stream has an entry while the host is asked for it, also an empty one: what comes then
         # must queue behind the events that are being decided.
@@ -42,7 +42,7 @@ class MessageFilter:
             if not isinstance(event, MessageEvent) or event.shown is None or stream.is_over:
                 return False
             self._waiting[stream] = [event]
-            # A fresh context: the deadline of whoever caused this must not limit the host's answer.
+            # A fresh context: the deadline of the causing request must not limit the host's answer.
             asking = asyncio.create_task(self._ask_for(stream), context=Variables())
             self._asking.add(asking)
             asking.add_done_callback(self._asking.discard)
@@ -53,19 +53,48 @@ class MessageFilter:
         return True
 
     async def sift(self, user_id: str, told: Sequence[Delivered]) -> list[Delivered]:
-        """The events that a user may read; a quote of a refused message shows as deleted."""
-        about = [event for event in told if isinstance(event, MessageEvent | ReplayedEvent)]
-        refused = await self._refused(user_id, [event.shown for event in about if event.shown])
-        return list(_allowed(told, lambda message: id(message) in refused))
+        """The events that a user may read; a quote of a refused message shows as deleted. A hook
+        that fails counts as no. Raises StorageUnavailable."""
+        asked: list[MessageDocument] = []
+        for event in told:
+            if isinstance(event, MessageEvent | ReplayedEvent) and event.shown:
+                asked += filter(None, (event.shown.message, event.shown.parent))
+
+        async def is_refused(message: MessageDocument) -> bool:
+            try:
+                snapshot = await self._context.snapshots.find(message["conversationId"])
+                return snapshot is None or not await self._context.permissions.may_read_message(
+                    user_id, snapshot.conversation, bare_message_from(message)
+                )
+            # Not a refusal, which would lose the event: the stream ends, and its client resumes.
+            except StorageUnavailable:
+                raise
+            except ChatError:
+                return True
+            except Exception:
+                named = {"message_id": message["_id"]}
+                log.exception("message %r could not be checked", message["_id"], extra=named)
+                return True
+
+        # By `id()`: several events may have different states of one message.
+        refused = {id(message) for message in await hooks.those(is_refused, asked)}
+        allowed: list[Delivered] = []
+        for event in told:
+            if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:
+                allowed.append(event)
+            elif id(event.shown.message) not in refused:
+                hides_quote = event.shown.parent is not None and id(event.shown.parent) in refused
+                allowed.append(event.without_quote() if hides_quote else event)
+        return allowed
 
     async def _ask_for(self, stream: Stream) -> None:
         """Pass on the events that may be read until the queue is empty. Events that arrive during a
-        round are asked about together in the next one."""
+        round are checked together in the next one."""
         try:
             while (waiting := self._waiting[stream]) and not stream.is_over:
                 self._waiting[stream] = []
                 for event in await self.sift(stream.user_id, waiting):
-                    # The conversation may have been denied while the host was being asked.
+                    # The conversation may have been denied during the call of the host.
                     if event.conversation_id not in stream.denied:
                         stream.pass_on(event)
         except StorageUnavailable:  # Events would be missing; a client that resumes gets them.
@@ -75,41 +104,3 @@ class MessageFilter:
             stream.end("overflow")
         finally:
             del self._waiting[stream]
-
-    async def _refused(self, user_id: str, shown: Sequence[ShownMessage]) -> set[int]:
-        """The shown and quoted messages that may not be read, by their `id()`."""
-        asked = [message for event in shown for message in (event.message, event.parent) if message]
-
-        async def ask(message: MessageDocument) -> bool:
-            return not await self._may_read(user_id, message)
-
-        return {id(item) for item in await hooks.those(ask, asked)}
-
-    async def _may_read(self, user_id: str, message: MessageDocument) -> bool:
-        """Ask the host; a hook that fails counts as no. Raises StorageUnavailable."""
-        try:
-            snapshot = await self._context.snapshots.find(message["conversationId"])
-            return snapshot is not None and await self._context.permissions.may_read_message(
-                user_id, snapshot.conversation, bare_message_from(message)
-            )
-        # Not a refusal, which would lose the event: the stream ends, and its client resumes.
-        except StorageUnavailable:
-            raise
-        except ChatError:
-            return False
-        except Exception:
-            named = {"message_id": message["_id"]}
-            log.exception("message %r could not be checked", message["_id"], extra=named)
-            return False
-
-
-def _allowed(
-    told: Sequence[Delivered], is_refused: Callable[[MessageDocument], bool]
-) -> Iterator[Delivered]:
-    for event in told:
-        if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:
-            yield event
-        elif not is_refused(event.shown.message):
-            parent = event.shown.parent
-            hides_quote = parent is not None and is_refused(parent)
-            yield event.without_quote() if hides_quote else event

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 class ReadFilter:
     """Asks the host when a stream opens, when its user is added to a conversation, and at
-    heartbeats (docs/behaviour.md 7.7). With the default rule nothing is asked."""
+    heartbeats (specification 7.7). With the default rule nothing is called."""
 
     def __init__(self, context: Context, hub: Hub) -> None:
         self._context = context
@@ -26,16 +26,16 @@ class ReadFilter:
 
     async def ask_for(self, stream: Stream, ids: Iterable[str]) -> None:
         """Find out which conversations a new stream may not deliver, among those that were read for
-        it and those that its user was added to meanwhile."""
+        it and those that its user was added to in the meantime."""
         asked: set[str] = set()
-        # A loop: the user may be added to further conversations while the host is being asked.
+        # A loop: the user may be added to further conversations during the call of the host.
         while self.asks and (new := {*ids, *stream.let_into()} - asked):
             asked |= new
             stream.denied |= new - await self._readable(stream.user_id, new)
 
     def hold(self, added: Iterable[str]) -> list[Stream]:
         """Hold back all events of the streams of users who are added to a conversation, until
-        `release`; the host is asked first. Returns these streams."""
+        `release`; the host is called first. Returns these streams."""
         streams = self._hub.subscribed_of(added) if self.asks else []
         for stream in streams:
             stream.hold()
@@ -44,7 +44,7 @@ class ReadFilter:
     def release(self, streams: Iterable[Stream], conversation_id: str) -> None:
         """Ask the host for each held stream, in the background, and let the stream go on."""
         for stream in streams:
-            # A task of its own: the feed, and with it all other streams, must not wait for a host.
+            # A separate task: the feed, and with it all other streams, must not wait for a host.
             asking = asyncio.create_task(self._let_in(stream, conversation_id), context=Variables())
             self._asking.add(asking)
             asking.add_done_callback(self._asking.discard)
@@ -63,7 +63,8 @@ class ReadFilter:
             for stream in streams:
                 if stream.denied & readable:
                     stream.end("readable_again")
-                # `& ids`: the host was not asked about what the user was added to meanwhile.
+                # `& ids`: the host did not check conversations to which the user was added in the
+                # meantime.
                 for conversation_id in (stream.conversation_ids & ids) - readable:
                     self._hub.deny(stream, conversation_id)
 
@@ -78,22 +79,18 @@ class ReadFilter:
     async def _readable(self, user_id: str, ids: Iterable[str]) -> set[str]:
         """The conversations that the host lets a user read; a hook that fails counts as no."""
 
-        async def ask(conversation_id: str) -> bool:
-            return await self._may_read(user_id, conversation_id)
-
-        return set(await hooks.those(ask, list(ids)))
-
-    async def _may_read(self, user_id: str, conversation_id: str) -> bool:
-        permissions = self._context.permissions
-        try:
-            snapshot = await self._context.snapshots.find(conversation_id)
-            if snapshot is None:
+        async def may_read(conversation_id: str) -> bool:
+            try:
+                snapshot = await self._context.snapshots.find(conversation_id)
+                return snapshot is not None and await self._context.permissions.may_read(
+                    user_id, snapshot.conversation
+                )
+            # Also if storage is out of reach. The next heartbeat tries again.
+            except ChatError:
                 return False
-            return await permissions.may_read(user_id, snapshot.conversation)
-        # Also if storage is out of reach. The next heartbeat asks again.
-        except ChatError:
-            return False
-        except Exception:
-            named = {"conversation_id": conversation_id}
-            log.exception("conversation %r could not be checked", conversation_id, extra=named)
-            return False
+            except Exception:
+                named = {"conversation_id": conversation_id}
+                log.exception("conversation %r could not be checked", conversation_id, extra=named)
+                return False
+
+        return set(await hooks.those(may_read, list(ids)))

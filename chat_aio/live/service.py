@@ -46,7 +46,9 @@ class Live:
         self._database = database = context.database
         self._options = options = context.options
         self._ring = ReplayBuffer(
-            max_events=options.ring_events, max_bytes=options.ring_bytes, clock=context.clock
+            max_events=options.replay_buffer_events,
+            max_bytes=options.replay_buffer_bytes,
+            clock=context.clock,
         )
         self.ping = ping_frame(options.heartbeat_interval_ms)
         self._beats: asyncio.Task[None] | None = None
@@ -64,28 +66,25 @@ class Live:
         self._on_end = self._closed  # Bound once, not for each stream.
         self._closing: asyncio.Future[None] | None = None
         self._plugin_notifier = PluginNotifier(context.plugins)
-        self.feed = self._make_feed()
-        sift = self._message_filter.sift if self._message_filter else None
-        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
-
-    def _make_feed(self) -> Feed:
-        context, options = self._context, self._options
-        return Feed(
-            self._database,
+        self.feed = Feed(
+            database,
             Listener(
                 changed=self._changed,
                 is_heard=lambda: self.hub.is_used,
-                live=self._went_live,
-                idle=self._went_idle,
+                live=partial(self._delivery.set_feed_live, True),
+                # While the feed is idle nobody proves that it is not behind: cache nothing.
+                idle=partial(self._delivery.set_feed_live, False),
                 lost=self._lost,
             ),
             used=context.caches_used,
             clock=context.clock,
-            past=options.ring_seconds,
-            stall=options.feed_stall_seconds,
+            past=options.replay_buffer_seconds,
+            stall=options.change_stream_timeout_seconds,
             # Only observers use the times, which would make each change larger.
             timed=bool(context.observers),
         )
+        sift = self._message_filter.sift if self._message_filter else None
+        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
         self._closing = asyncio.get_running_loop().create_future()
@@ -119,7 +118,16 @@ class Live:
 
         Raises RateLimited, UserBanned and StorageUnavailable.
         """
-        stream = self._new_stream(user_id, only)
+        # Nobody has received what the host reads, and nobody's rights limit it.
+        is_hosts = user_id == HOST
+        stream = Stream(
+            user_id,
+            max_bytes=self._options.stream_buffer_bytes,
+            max_events=self._options.stream_buffer_events,
+            on_message=None if is_hosts else self._plugin_notifier.message_delivered,
+            sieve=None if is_hosts else self._take_message,
+            only=only,
+        )
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
@@ -133,21 +141,9 @@ class Live:
                 await self._plugin_notifier.opened(user_id)
             failing.pop_all()
         notify_opened(stream, self._context.observers)
-        # Only here: a stream that is ended meanwhile must not be closed before it has opened.
+        # Only here: a stream that is ended before must not be closed before it has opened.
         stream.when_over(self._on_end)
         return stream
-
-    def _new_stream(self, user_id: str, only: frozenset[str] | None) -> Stream:
-        # Nobody has received what the host reads, and nobody's rights limit it.
-        is_hosts = user_id == HOST
-        return Stream(
-            user_id,
-            max_bytes=self._options.stream_buffer_bytes,
-            max_events=self._options.stream_buffer_events,
-            on_message=None if is_hosts else self._plugin_notifier.message_delivered,
-            sieve=None if is_hosts else self._take_message,
-            only=only,
-        )
 
     def _closed(self, stream: Stream) -> None:
         self.hub.remove(stream)
@@ -157,7 +153,7 @@ class Live:
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
         # Before anything is read: `began` may become the client's position, and a position after
-        # the reads would hide what was written between the two.
+        # the reads would hide writes between the two.
         began = self._context.clock()
         ids, hidden = await self._conversations_of(stream)
         # Before subscribing: `find` may wait until the feed has delivered the client's position. A
@@ -165,7 +161,7 @@ class Live:
         wanted = await self._resuming.find(last_event_id)
         if not stream.is_hosts:
             await self._read_filter.ask_for(stream, ids)
-        if self._options.moderation_desk and not stream.is_hosts:
+        if self._options.moderation_tools and not stream.is_hosts:
             stream.moderates = await receives_reports(self._context, stream.user_id)
         # Subscribe before reading the replay, so that no event falls between the two. An event may
         # then be in both; the replay's `cover` drops the live one.
@@ -173,7 +169,7 @@ class Live:
         stream.replay = await self._resuming.replay(stream, wanted, began)
 
     async def _conversations_of(self, stream: Stream) -> tuple[Collection[str], Hidden]:
-        """The conversations that a stream is to be subscribed to, and what is hidden in them.
+        """The conversations of a new stream, and their hidden ranges.
         Raises UserBanned."""
         if stream.is_hosts:
             return stream.only or (), NOTHING
@@ -181,7 +177,7 @@ class Live:
         await require_unbanned(self._context, stream.user_id)
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
-            # After the ids: of each of these conversations it is known what is hidden.
+            # After the ids: the hidden range of all of these conversations is known.
             hidden = await self._hidden.ask(stream.user_id)
         wanted = [
             conversation_id
@@ -204,18 +200,13 @@ class Live:
     async def _changed(self, changes: Sequence[StreamChange]) -> None:
         await self._delivery.deliver(changes, is_live=self.feed.is_live)
 
-    def _went_live(self) -> None:
-        self._delivery.set_feed_live(True)
-
-    def _went_idle(self) -> None:
-        self._delivery.set_feed_live(False)
-
     def _lost(self, gap: bool) -> None:
         """Stop caching and end all streams: without the feed both would miss changes."""
         self._delivery.set_feed_live(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)
         if gap:
+            self._context.profiles.forget_all()  # The gap may contain the signal to do so.
             self._ring.clear()  # A replay across the gap would silently leave events out.
 
     async def _beat(self) -> None:

@@ -94,7 +94,7 @@ class Stream:
         only: frozenset[str] | None = None,
     ) -> None:
         """With `only`, the stream is subscribed to no other conversations than these."""
-        # A host may use a type of its own for ids, of which none can be interned.
+        # A host may use its own type for ids, of which none can be interned.
         self.user_id = sys.intern(user_id) if type(user_id) is str else user_id
         self.only = only
         self.conversation_ids: set[str] = set()
@@ -173,15 +173,19 @@ class Stream:
             self._held.append(event)
             if len(self._held) > self._max_events:
                 self.end("overflow")
-        elif self._cover is not None and isinstance(event, MessageEvent) and self._covers(event):
             return
-        elif isinstance(event, MessageCreated):
+        cover = self._cover
+        if cover is not None and self._covered is not None and event.index > self._covered:
+            cover = self._cover = None
+        if cover is not None and isinstance(event, MessageEvent) and cover.covers(event):
+            return  # The replay had it.
+        if isinstance(event, MessageCreated):
             self._position = event.position
             if self._write(event.frame) and self._on_message is not None:
                 self._on_message(self.user_id, event.delivered_message)
         elif isinstance(event, MessageChanged) and self._position:
             # An edit has the id of its message, which may be old: the position after it moves the
-            # client's Last-Event-ID back to the newest created event (docs/behaviour.md 7.4).
+            # client's Last-Event-ID back to the newest created event (specification 7.4).
             self._write(joined(event.frame, self._position))
         else:
             self._write(event.frame)
@@ -212,12 +216,6 @@ class Stream:
         if not passed.cancelled() and passed.exception() is None:
             self._covered = self._delivered
 
-    def _covers(self, event: MessageEvent) -> bool:
-        """Whether the replay contains the event. Drops the cover with the first event after it."""
-        if self._covered is not None and event.index > self._covered:
-            self._cover = None
-        return self._cover is not None and self._cover.covers(event)
-
     def hold(self) -> None:
         """Hold all events back until `release` was called as often as `hold`."""
         self._holds += 1
@@ -241,7 +239,7 @@ class Stream:
         self._write(self.heartbeat)
 
     def end(self, ending: Ending = "left") -> bool:
-        """End the stream once what is buffered is sent; the client reconnects and resumes. Returns
+        """End the stream once its buffer is sent; the client reconnects and resumes. Returns
         False if the stream had ended before."""
         if self.is_over:
             return False
@@ -257,8 +255,8 @@ class Stream:
             self._finish_soon(on_end)
 
     def _finish_soon(self, on_end: Callable[["Stream"], None]) -> None:
-        # Later: whoever ends it may be iterating over the hub's streams. And in an empty context:
-        # the deadline of whoever ends it must not limit what follows.
+        # Later: the caller may be iterating over the hub's streams. And in an empty context:
+        # the caller's deadline must not limit the following steps.
         loop, context = asyncio.get_running_loop(), Context()
         loop.call_soon(on_end, self, context=context)
         # Not kept: each knows the other, and the collector runs seldom in a process that serves.
@@ -279,21 +277,18 @@ class Stream:
         if pipe.is_closing():
             self.end()
             return False
-        if self._is_too_slow(pipe.get_write_buffer_size()):
-            # Unsent events would pile up in this process. Cut off, the client resumes; a polite end
-            # would wait behind the bytes that it does not take.
-            self.end("slow")
-            pipe.abort()
-            return False
-        pipe.write(frame.chunk if self._chunked else frame.plain)
-        return True
-
-    def _is_too_slow(self, unsent: int) -> bool:
-        """Whether the reader is too far behind. A burst alone is tolerated: it is not the reader's
-        fault."""
+        unsent = pipe.get_write_buffer_size()
         if unsent <= self._max_bytes:
             self._behind_since = None
-            return False
-        now = time.monotonic()
-        self._behind_since = self._behind_since or now
-        return unsent > BURST * self._max_bytes or now - self._behind_since > PATIENCE_SECONDS
+        else:
+            now = time.monotonic()
+            self._behind_since = self._behind_since or now
+            # A burst alone is tolerated: it is not the reader's fault.
+            if unsent > BURST * self._max_bytes or now - self._behind_since > PATIENCE_SECONDS:
+                # Unsent events would pile up in this process. Cut off, the client resumes; a polite
+                # end would wait behind the bytes that it does not take.
+                self.end("slow")
+                pipe.abort()
+                return False
+        pipe.write(frame.chunk if self._chunked else frame.plain)
+        return True

@@ -1,7 +1,7 @@
 """Translates changes of the database into the events that streams deliver."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
@@ -14,25 +14,31 @@ from chat_aio.live.event import (
     MessageCreated,
     MessageEvent,
     ReactionChanged,
-    ShownMessage,
     quoted_seq,
     shown_message,
 )
 from chat_aio.live.frames import Frame, event_frame, message_frame
 from chat_aio.schema.events import (
+    ConversationDeletedEvent,
     ConversationEvent,
     NewConversationEvent,
     ReactionEvent,
     ReactionEventType,
 )
-from chat_aio.schema.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import StreamChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
-from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
+from chat_aio.store.documents import (
+    Change,
+    ChangeKind,
+    ConversationDocument,
+    MessageDocument,
+    SignalDocument,
+)
 from chat_aio.store.hidden import by_user, seq_of
 from chat_aio.store.mapping import Parents, conversation_from, message_from
+from chat_aio.store.signals import is_deletion
 
 log = logging.getLogger(__name__)
 
@@ -59,15 +65,14 @@ class Translator:
         clock: Clock,
         extra_events: bool = False,
         keeps_messages: bool = False,
-        room_controls: bool = False,
     ) -> None:
         """With `keeps_messages`, events carry the message they show, for a host whose `can_read` is
         asked about each message."""
         self._keeps_messages = keeps_messages
         self._database = database
+        self._optional_fields = database.optional_fields
         self._clock = clock
         self._extra_events = extra_events
-        self._room_controls = room_controls
         self.index = 0
 
     async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | EphemeralDelivery]:
@@ -79,11 +84,12 @@ class Translator:
         events: list[Event | EphemeralDelivery] = []
         for change in changes:
             try:
-                if change.collection == "signals":
+                if change.collection == "signals" and not is_deletion(change.document):
                     events += ephemeral_deliveries_from(change.document, now=self._clock())
-                elif event := self._event_from(change, fetched):
-                    self.index = event.index
-                    events.append(event)
+                else:
+                    for event in self._events_from(change, fetched):
+                        self.index = event.index
+                        events.append(event)
             except Exception as error:
                 # One bad row of another program must not stop the feed for everybody.
                 log.error("no event can be made of %r: %r", change.document_id, error)
@@ -92,12 +98,28 @@ class Translator:
     async def _fetch(self, changes: Sequence[StreamChange]) -> Fetched:
         updated = _updated_ids(changes, "messages")
         edited = await messages.find_many(self._database, updated) if updated else []
-        created = [change.document for change in changes if self._is_new_message(change)]
-        # The host is also asked about the quoted message, and gets all of it.
+        created = [
+            change.document
+            for change in changes
+            if change.operation == "insert" and change.collection == "messages"
+        ]
+        # The host also checks the quoted message, and gets all of it.
         find = messages.find_whole_parents if self._keeps_messages else messages.find_parents
         parents = await find(self._database, [*created, *edited])
         changed = _updated_ids(changes, "conversations")
-        later = self._in_later_states(changes, edited)
+        # Compared with the first change of the batch: any further change, in the batch or after
+        # it, means that the state is a later one for the first.
+        first = {
+            change.document_id: change.updated["change"]["id"]
+            for change in reversed(changes)
+            if change.operation == "update" and change.collection == "messages"
+        }
+        later: set[str] = set()
+        for message in edited:
+            stamp, conversation_id = message.get("change"), message.get("conversationId")
+            is_later = (stamp and stamp.get("id")) != first[message["_id"]]
+            if is_later and isinstance(conversation_id, str):
+                later.add(conversation_id)
         wanted = [*changed, *later]
         found = await conversations.find_many(self._database, wanted) if wanted else {}
         return Fetched(
@@ -113,24 +135,6 @@ class Translator:
             },
         )
 
-    def _in_later_states(
-        self, changes: Sequence[StreamChange], edited: Sequence[MessageDocument]
-    ) -> set[str]:
-        """The conversations of messages that are shown in a later state than their change's."""
-        # Compared with the first change of the batch: any further change, in the batch or after
-        # it, means that the state is a later one for the first.
-        first = {
-            change.document_id: _stamp(change)["id"]
-            for change in reversed(changes)
-            if change.operation == "update" and change.collection == "messages"
-        }
-        return {
-            message["conversationId"]
-            for message in edited
-            if _change_id(message) != first[message["_id"]]
-            and isinstance(message.get("conversationId"), str)
-        }
-
     def _is_sound(self, change: StreamChange) -> bool:
         """Whether an update has a complete stamp; another program's update may have none."""
         if change.operation != "update":
@@ -143,30 +147,23 @@ class Translator:
             log.error("%r was changed without a complete `change` stamp", change.document_id)
         return sound
 
-    def _is_new_message(self, change: StreamChange) -> bool:
-        return bool(change.operation == "insert" and change.collection == "messages")
-
-    def _event_from(self, change: StreamChange, fetched: Fetched) -> Event | None:
-        collection = change.collection
-        if collection not in ("messages", "conversations"):
-            return None
-        if self._is_new_message(change):
-            return self._message_created(change.document, fetched)
-        if change.operation == "insert":
-            return self._conversation_created(change.document)
-        return self._updated(collection, change, fetched)
-
-    def _updated(self, collection: str, change: StreamChange, fetched: Fetched) -> Event | None:
-        stamp = _stamp(change)
-        document_id = change.document_id
-        if collection == "messages":
-            edited = fetched.messages.get(document_id)
-            return self._message_changed(stamp, edited, fetched) if edited else None
-        document = fetched.conversations.get(document_id)
-        return self._conversation_changed(stamp, document) if document else None
-
-    def _shown(self, document: MessageDocument, fetched: Fetched) -> ShownMessage | None:
-        return shown_message(document, fetched.parents) if self._keeps_messages else None
+    def _events_from(self, change: StreamChange, fetched: Fetched) -> Iterator[Event]:
+        """The events of a change: mostly one. A generator, because each event is numbered after
+        the one before it."""
+        is_new = change.operation == "insert"
+        if change.collection == "messages":
+            if is_new:
+                yield self._message_created(change.document, fetched)
+            elif edited := fetched.messages.get(change.document_id):
+                yield self._message_changed(change.updated["change"], edited, fetched)
+        elif change.collection == "conversations":
+            if is_new:
+                yield self._conversation_created(change.document)
+            elif document := fetched.conversations.get(change.document_id):
+                for part in _parts_of(change.updated["change"]):
+                    yield self._conversation_changed(part, document)
+        elif change.collection == "signals":
+            yield self._conversation_deleted(change.document)
 
     def _message_created(self, document: MessageDocument, fetched: Fetched) -> Event:
         message_id, seq = document["_id"], document["seq"]
@@ -179,25 +176,40 @@ class Translator:
         return MessageCreated(
             index=self.index + 1,
             conversation_id=conversation_id,
-            encode=partial(message_frame, "message.created", document, fetched.parents),
+            encode=partial(
+                message_frame,
+                "message.created",
+                document,
+                fetched.parents,
+                self._optional_fields,
+            ),
             seq=seq,
             written_at=document.get("createdAt"),
             message_id=message_id,
             sender_id=sender_id,
             quoted=quoted_seq(document, fetched.parents),
-            shown=self._shown(document, fetched),
+            shown=shown_message(document, fetched.parents) if self._keeps_messages else None,
         )
 
     def _message_changed(
         self, change: Change, document: MessageDocument, fetched: Fetched
     ) -> MessageEvent:
         """The event of an edit, a deletion or a reaction."""
-        message = message_from(document, fetched.parents)
+        message = message_from(document, fetched.parents, self._optional_fields)
         conversation_id, changed_at = message.conversation_id, document.get("changedAt")
         audience = fetched.inside.get(conversation_id)
-        quoted, shown = quoted_seq(document, fetched.parents), self._shown(document, fetched)
+        quoted = quoted_seq(document, fetched.parents)
+        shown = shown_message(document, fetched.parents) if self._keeps_messages else None
         if "emoji" in change:
-            frame = _reaction_frame(change, message)
+            frame = event_frame(
+                ReactionEvent(
+                    type=cast(ReactionEventType, change["kind"]),
+                    conversation_id=conversation_id,
+                    actor_id=change["actorId"],
+                    emoji=change["emoji"],
+                    message=message,
+                )
+            )
             return ReactionChanged(
                 index=self.index + 1,
                 conversation_id=conversation_id,
@@ -208,7 +220,8 @@ class Translator:
                 quoted=quoted,
                 shown=shown,
             )
-        frame = message_frame(change["kind"], document, fetched.parents)
+        kind, optional = change["kind"], self._optional_fields
+        frame = message_frame(kind, document, fetched.parents, optional)
         return MessageChanged(
             index=self.index + 1,
             conversation_id=conversation_id,
@@ -244,9 +257,9 @@ class Translator:
         is_later = document["change"]["id"] != change["id"]
         frame = self._membership_frame(change, document)
         added = _ids(change.get("addedUserIds", ()))
-        upto = seq_of(change.get("hiddenUpto", 0))
+        upto = seq_of(change.get("hiddenUpToSeq", 0))
         # Users removed by this change see it. Users removed later must not see the later state;
-        # they get the event of their own removal.
+        # they get the event of their removal.
         return ConversationChanged(
             index=self.index + 1,
             conversation_id=document["_id"],
@@ -254,8 +267,35 @@ class Translator:
             audience=_inside(document).union(removed) if is_later else None,
             added=added,
             removed=removed,
-            # Of the stamp: in a later state they may have left, or joined once more.
+            # Of the stamp: in a later state they may have left, or joined again.
             hidden=dict.fromkeys(added, upto) if upto else None,
+        )
+
+    def _conversation_deleted(self, signal: SignalDocument) -> ConversationChanged:
+        """The end of a conversation for all who were in it: an extra event, or their removal."""
+        user_ids = _ids(signal["userIds"])
+        conversation_id, actor_id = signal["conversationId"], signal["actorId"]
+        if self._extra_events:
+            deleted = ConversationDeletedEvent(
+                type="conversation.deleted", conversation_id=conversation_id, actor_id=actor_id
+            )
+            frame = event_frame(deleted)
+        else:
+            removal: Change = {
+                "id": signal["_id"],
+                "at": signal["at"],
+                "kind": "participant.removed",
+                "actorId": actor_id,
+                "removedUserIds": list(user_ids),
+            }
+            last_state = cast(ConversationDocument, signal["conversation"])
+            frame = self._membership_frame(removal, last_state)
+        return ConversationChanged(
+            index=self.index + 1,
+            conversation_id=conversation_id,
+            encode=lambda: frame,
+            removed=user_ids,
+            is_deletion=True,
         )
 
     def _membership_frame(self, change: Change, document: ConversationDocument) -> Frame:
@@ -269,16 +309,33 @@ class Translator:
             "conversation_id": document["_id"],
             "actor_id": change["actorId"],
             "affected_user_ids": affected,
-            "conversation": conversation_from(document, room_controls=self._room_controls),
+            "conversation": conversation_from(document, self._optional_fields),
         }
         is_new = change["kind"] == "conversation.created"
         shape = NewConversationEvent if is_new else ConversationEvent
         return event_frame(shape(**fields))
 
 
-def _stamp(change: StreamChange) -> Change:
-    stamp: Change = change.updated["change"]
-    return stamp
+PARTS: Mapping[ChangeKind, str] = {
+    "participant.removed": "removedUserIds",
+    "participant.added": "addedUserIds",
+    "conversation.updated": "affectedUserIds",
+}
+"""The events of a change of all participants, in their order, with the field of their users.
+Removed users are unsubscribed first, so they get no event about added users; these are subscribed
+before new roles are published."""
+
+
+def _parts_of(stamp: Change) -> Iterator[Change]:
+    """The stamp, or if it is about all participants, a stamp for each event that it causes."""
+    if stamp["kind"] != "participants.changed":
+        yield stamp
+        return
+    whole: dict[str, Any] = {**stamp}
+    common = {name: value for name, value in whole.items() if name not in PARTS.values()}
+    for kind, name in PARTS.items():
+        if whole.get(name):
+            yield cast(Change, {**common, "kind": kind, name: whole[name]})
 
 
 def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:
@@ -287,11 +344,6 @@ def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:
     if not all(isinstance(user_id, str) for user_id in found):
         raise ValueError("a user id is a string")
     return found
-
-
-def _change_id(document: MessageDocument) -> str | None:
-    change = document.get("change")
-    return change.get("id") if change else None
 
 
 def _inside(document: ConversationDocument) -> frozenset[str]:
@@ -305,15 +357,3 @@ def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
         if change.operation == "update" and change.collection == collection
     )
     return list(dict.fromkeys(ids))
-
-
-def _reaction_frame(change: Change, message: Message) -> Frame:
-    return event_frame(
-        ReactionEvent(
-            type=cast(ReactionEventType, change["kind"]),
-            conversation_id=message.conversation_id,
-            actor_id=change["actorId"],
-            emoji=change["emoji"],
-            message=message,
-        )
-    )

@@ -52,6 +52,6 @@ async def notify_and_wait(
         _under_way.add(task)
         task.add_done_callback(_under_way.discard)
     # `asyncio.wait` does not cancel: a listener may be in a driver call, which must not be
-    # cancelled (docs/decisions/0009).
+    # cancelled (decision 0009).
     if calls:
         await asyncio.wait(calls, timeout=seconds)

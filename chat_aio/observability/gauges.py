@@ -35,8 +35,8 @@ KINDS = (
     _Kind("sends_waiting", "chat_aio_sends_waiting", "Messages that are not decided yet"),
     _Kind("database_calls", "chat_aio_database_calls", "Calls of MongoDB that are under way"),
     _Kind("feed_live", "chat_aio_feed_live", "1 while the feed is live, or else 0", least=True),
-    _Kind("ring_events", "chat_aio_ring_events", "Events held for replays"),
-    _Kind("ring_bytes", "chat_aio_ring_bytes", "Bytes held for replays"),
+    _Kind("replay_buffer_events", "chat_aio_replay_buffer_events", "Events held for replays"),
+    _Kind("replay_buffer_bytes", "chat_aio_replay_buffer_bytes", "Bytes held for replays"),
 )
 
 
@@ -56,6 +56,7 @@ class Gauges(Collector):
         registry.register(self)
 
     def add(self, state: Callable[[], State]) -> None:
+        # A function, not a value: gauges are read at each scrape and cost nothing in between.
         self._chats.append(state)
 
     def remove(self, state: Callable[[], State]) -> None:
@@ -79,7 +80,13 @@ class SharedGauges(Gauges):
     def _register(self, registry: CollectorRegistry) -> None:
         # Not registered for collecting: a scrape reads the files of all processes instead.
         self._timer: asyncio.TimerHandle | None = None
-        self._gauges = {kind.field: _shared(kind, registry) for kind in KINDS}
+        self._gauges = {}
+        for kind in KINDS:
+            # A sum would hide one process whose feed is lost among others that are live.
+            mode: Literal["livemin", "livesum"] = "livemin" if kind.least else "livesum"
+            self._gauges[kind.field] = Gauge(
+                kind.name, kind.text, registry=registry, multiprocess_mode=mode
+            )
 
     def add(self, state: Callable[[], State]) -> None:
         super().add(state)
@@ -90,6 +97,7 @@ class SharedGauges(Gauges):
         self._write()
 
     def _write(self) -> None:
+        # Now instead: `add` and `remove` change the values at once.
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -98,8 +106,3 @@ class SharedGauges(Gauges):
         # Without an open chat the values do not change any more.
         if self._chats:
             self._timer = asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
-
-
-def _shared(kind: _Kind, registry: CollectorRegistry) -> Gauge:
-    mode: Literal["livemin", "livesum"] = "livemin" if kind.least else "livesum"
-    return Gauge(kind.name, kind.text, registry=registry, multiprocess_mode=mode)

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, from the extra `metrics`; docs/observing.md explains each."""
+"""Metrics for Prometheus, from the extra `metrics`; docs/operations/observing.md explains each."""
 
 import platform
 from collections.abc import Callable, Sequence

@@ -30,6 +30,7 @@ def shared_metrics() -> Iterator[Forget]:
 
 @contextmanager
 def _folder() -> Iterator[str]:
+    # The operator's own; it may be shared with other programs, so it is not removed.
     if given := os.environ.get(FOLDER):
         yield given
         return

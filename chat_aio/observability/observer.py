@@ -1,4 +1,4 @@
-"""The interface of observers, which measure and trace a chat, and what they are notified with."""
+"""The interface of observers, which measure and trace a chat, and their notifications."""
 
 from collections.abc import Callable, Mapping
 from contextvars import Context
@@ -7,7 +7,7 @@ from typing import Literal
 
 BatchOutcome = Literal["committed", "conflict", "failed"]
 Send = Literal["stored", "repeated", "failed"]
-Source = Literal["none", "ring", "storage"]
+Source = Literal["none", "buffer", "storage"]
 Reset = Literal["too_many_missed", "position_removed", "position_unknown"]
 Ending = Literal[
     "left",
@@ -35,7 +35,12 @@ Hook = Literal[
     "rate_limit",
     "profiles",
     "search_users",
+    "can_create",
+    "can_leave",
+    "can_delete_message",
     "allowed_roles",
+    "can_set_key",
+    "can_delete",
 ]
 
 
@@ -133,8 +138,8 @@ class State:
     sends_waiting: int
     database_calls: int
     feed_live: bool
-    ring_events: int
-    ring_bytes: int
+    replay_buffer_events: int
+    replay_buffer_bytes: int
 
 
 class Observer:
@@ -200,8 +205,8 @@ class Observer:
 
     def notification_ended(self, outcome: NotificationOutcome, seconds: float) -> None:
         """A notification was delivered, a try has failed, it became a dead letter, or it was
-        dropped because its message was read, deleted or muted meanwhile. `seconds` have passed
-        since it was due."""
+        dropped because its message was read, deleted or muted in the meantime. `seconds` have
+        passed since it was due."""
 
     def notifications_counted(self, backlog: NotificationBacklog | None) -> None:
         """The backlog, in the process that delivers notifications; None when it no longer does."""

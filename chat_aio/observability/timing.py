@@ -41,9 +41,11 @@ def timed_hook(
         timer = _Timer(name, observers, time.monotonic())
         try:
             answer = hook(argument)
+        # Cancelled calls count as failed, too: the host's hook has not answered.
         except BaseException:
             timer.stop(failed=True)
             raise
+        # By its answer, not by its kind: a sync function may return a coroutine.
         if inspect.isawaitable(answer):
             return _awaited(answer, timer)
         timer.stop(failed=False)

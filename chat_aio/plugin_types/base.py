@@ -40,36 +40,38 @@ class PluginRequest:
     upload: Upload | None = None
 
     def read(self, shape: type[I]) -> I:
-        """The JSON body as a shape of inputs. Raises InvalidInput, which names what is wrong."""
+        """The JSON body as a shape of inputs. Raises InvalidInput, which names the wrong field."""
+        # Through `arguments`, as routes of the chat itself: null means absent in both.
         return inputs.read(shape, **shape.arguments(self.body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
     """A route below the mount. `handler` returns a JSON object, or raises a ChatError. The OpenAPI
-    description is made of its docstring, of `takes` (the query of a GET, otherwise the body), of
-    `gives`, and of `errors`, the ones that `handler` raises.
+    description is made of its docstring, of `request_model` (the query of a GET, otherwise the
+    body), of `response_model`, and of `errors`, the ones that `handler` raises.
 
-    With `most_bytes` the body is a file of at most so many. With `gives=File` the answer is a file.
-    `counted_as` is the name under which rate limits count its requests, by default the last word of
-    the path; `quota` the quota that each of them uses, besides that of requests.
+    With `max_upload_bytes` the body is a file of at most so many bytes. With `response_model=File`
+    the answer is a file. `rate_limit_name` is the name under which rate limits count its requests,
+    by default the last word of the path; `quota` the quota that each of them uses, besides that of
+    requests.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     handler: Callable[[PluginRequest], Awaitable[Mapping[str, object] | File | Redirect]]
-    takes: type[BaseModel] | None = None
-    gives: type[BaseModel] | type[File] | None = None
+    request_model: type[BaseModel] | None = None
+    response_model: type[BaseModel] | type[File] | None = None
     errors: tuple[type[ChatError], ...] = ()
     status: int = 200
-    most_bytes: int | None = None
-    counted_as: str | None = None
+    max_upload_bytes: int | None = None
+    rate_limit_name: str | None = None
     quota: Literal["messages"] | None = None
 
     @property
     def name(self) -> str:
         """The name under which rate limits count its requests."""
-        return self.counted_as or self.path.rpartition("/")[2]
+        return self.rate_limit_name or self.path.rpartition("/")[2]
 
 
 class Plugin:
@@ -108,8 +110,8 @@ class Plugin:
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         """A user has marked a message read."""
 
-    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
-        """Asked before a message is sent, edited or forwarded, after the host's
+    async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
+        """Called before a message is sent, edited or forwarded, after the host's
         `before_message_send`; the message is as it would be stored. None lets it pass.
 
         The strictest verdict of all plugins counts. As with that hook, a plugin that raises, or
@@ -118,20 +120,21 @@ class Plugin:
         """
         return None
 
-    async def attachments_of(
+    async def resolve_attachments(
         self, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
     ) -> Sequence[Attachment]:
         """The attachments that a user's message to a conversation names. The plugin that overrides
         this has the attachments of the chat. Raises AttachmentNotFound."""
         return ()
 
-    async def keep_attachments(self, attachment_ids: Sequence[str]) -> None:
+    async def retain_attachments(self, attachment_ids: Sequence[str]) -> None:
         """A message is about to be stored that carries these: they must be there for the next
         minutes, whatever happens. Raises AttachmentNotFound, and the message is not stored."""
 
-    def attachments_released(self, attachment_ids: Sequence[str]) -> None:
+    def on_attachments_released(self, attachment_ids: Sequence[str]) -> None:
         """A message was deleted that carried these; others may still do."""
 
     def overrides(self, name: str) -> bool:
         """Whether this plugin overrides a notification."""
+        # Of the class: the chat then skips plugins that override nothing, for each message.
         return getattr(type(self), name) is not getattr(Plugin, name)

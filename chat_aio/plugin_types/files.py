@@ -9,7 +9,7 @@ from urllib.parse import quote
 class Upload:
     """A file that a client sends in the part `file` of a multipart form.
 
-    `name` is as the client says it: it may be a path, or empty. `length` is the most that can come,
+    `name` comes from the client: it may be a path, or empty. `length` is the most that can come,
     None if that is unknown. `chunks` gives the bytes as they arrive, once; it raises InvalidInput
     for a client that stalls or leaves, PayloadTooLarge, and at the end UserBanned for one who was
     banned meanwhile.
@@ -44,6 +44,7 @@ class Redirect:
 def disposition(name: str, *, inline: bool) -> str:
     """The Content-Disposition under which browsers show or store a file, in ASCII and as it is."""
     kind = "inline" if inline else "attachment"
+    # Both forms: old browsers read only the first, which must not contain other characters.
     plain = "".join(
         character if " " <= character <= "~" and character not in '"\\%' else "_"
         for character in name

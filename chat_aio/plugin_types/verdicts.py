@@ -1,4 +1,4 @@
-"""What a plugin may say of a message that is about to be written."""
+"""The verdicts of a plugin on a message that is about to be written."""
 
 from dataclasses import dataclass
 
@@ -35,4 +35,5 @@ def strictest(one: Verdict | None, other: Verdict | None) -> Verdict | None:
     """Refuse before Hold before Report before None; the first of two that are as strict."""
     if one is None or other is None:
         return one or other
+    # The first of equals: the host's plugins come in the order in which they are listed.
     return one if _SEVERITY[type(one)] >= _SEVERITY[type(other)] else other

@@ -10,21 +10,31 @@ from chat_aio.plugins.filter import Filter
 from chat_aio.plugins.notifications import Notification, Notifications, Push, Webhook
 from chat_aio.plugins.presence import Presence
 from chat_aio.plugins.receipts import Receipts
-from chat_aio.plugins.rules import Attached, Checked, Links, Repeats, Rule, Words
+from chat_aio.plugins.rules import (
+    AttachmentRule,
+    BlockedWords,
+    Checked,
+    LinkRule,
+    RepeatLimit,
+    Rule,
+)
 from chat_aio.plugins.typing_indicator import Typing
+from chat_aio.schema.inputs import Input
 
 __all__ = [
-    "Attached",
     "Attachment",
+    "AttachmentRule",
     "Attachments",
     "BeforeMessageSend",
+    "BlockedWords",
     "Checked",
     "DeliveredMessage",
     "Drafts",
     "File",
     "Filter",
     "Hold",
-    "Links",
+    "Input",
+    "LinkRule",
     "Notification",
     "Notifications",
     "Plugin",
@@ -36,13 +46,12 @@ __all__ = [
     "Receipts",
     "Redirect",
     "Refuse",
-    "Repeats",
+    "RepeatLimit",
     "Report",
     "Rule",
     "Typing",
     "Upload",
     "Verdict",
     "Webhook",
-    "Words",
     "disposition",
 ]

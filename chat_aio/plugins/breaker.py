@@ -31,6 +31,7 @@ class Breaker:
             return True
         if self._clock() - self._tried_at < self._open_seconds:
             return False
+        # Noted at the start of a call, so that others do not try at the same time.
         self._tried_at = self._clock()
         return True
 

@@ -24,10 +24,10 @@ UNCHECKED = "This message could not be checked; try again later."
 
 class Filter(Plugin):
     """Asks its rules about each message that is sent, edited or forwarded, then its classifier; the
-    strictest verdict counts (docs/filters.md).
+    strictest verdict counts (docs/guides/filters.md).
 
-    `reporter_id` is who reports. The classifier is an async function of yours. It is waited for
-    `classifier_timeout` seconds and never cancelled. After five failures in a row it is asked once
+    `reporter_id` is the reporting user. The classifier is your async function. It is waited for
+    `classifier_timeout` seconds and never cancelled. After five failures in a row it is called once
     in thirty seconds only, until it answers. A message that it could not judge goes out with
     `on_failure="open"`, and is refused with "closed".
     """
@@ -59,37 +59,36 @@ class Filter(Plugin):
         if self._classifier is not None and self._timeout >= limit:
             raise ValueError(f"classifier_timeout must be below hook_timeout_seconds ({limit})")
 
-    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+    async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
         verdict: Verdict | None = None
         rules = [rule for rule in self._rules if rule.applies_to(message.conversation)]
         if rules:
-            verdict = await self.api.on_text(message.body, lambda: self._judge(message, rules))
+
+            def judge() -> Verdict | None:
+                checked = Checked(message, FoldedText(message.body), self.api.now())
+                found: Verdict | None = None
+                for rule in rules:
+                    if rule.is_broken_by(checked):
+                        found = strictest(found, rule.verdict(self._reporter_id))
+                    if isinstance(found, Refuse):
+                        break
+                return found
+
+            verdict = await self.api.run_cpu_bound(message.body, judge)
+        # Nothing is stricter than a refusal, so the classifier is spared.
         if self._classifier is None or isinstance(verdict, Refuse):
             return verdict
-        return strictest(verdict, await self._classify(self._classifier, message))
-
-    def _judge(self, message: BeforeMessageSend, rules: Iterable[Rule]) -> Verdict | None:
-        checked = Checked(message, FoldedText(message.body), self.api.now())
-        verdict: Verdict | None = None
-        for rule in rules:
-            if rule.is_broken_by(checked):
-                verdict = strictest(verdict, rule.verdict(self._reporter_id))
-            if isinstance(verdict, Refuse):
-                break
-        return verdict
-
-    async def _classify(self, classifier: Classifier, message: BeforeMessageSend) -> Verdict | None:
-        failed = Refuse(UNCHECKED) if self._fails_closed else None
+        if_unchecked = strictest(verdict, Refuse(UNCHECKED) if self._fails_closed else None)
         if not self._breaker.lets_through():
-            return failed
+            return if_unchecked
         try:
-            verdict = await answered(classifier(message), self._timeout)
-            if verdict is not None and not isinstance(verdict, get_args(Verdict)):
-                raise TypeError(f"a classifier must return a verdict or None, not {type(verdict)}")
+            judged = await answered(self._classifier(message), self._timeout)
+            if judged is not None and not isinstance(judged, get_args(Verdict)):
+                raise TypeError(f"a classifier must return a verdict or None, not {type(judged)}")
         except Exception:
             log.exception("the classifier of messages failed")
             if self._breaker.failed():
                 log.error("the classifier failed %d times: asked seldom from now on", FAILURES)
-            return failed
+            return if_unchecked
         self._breaker.succeeded()
-        return verdict
+        return strictest(verdict, judged)

@@ -1,4 +1,4 @@
-"""Words as a filter compares them: without what is done to a word to hide it (docs/filters.md).
+"""Words as a filter compares them: without the tricks that hide a word (docs/guides/filters.md).
 
 Every step is linear in the length of the text, which NFKC bounds (`schema/normal_text.py`).
 """
@@ -73,34 +73,14 @@ _FIRST_ALONE = frozenset("aeiouy")
 """Letters that are words: a word spelled out may stand behind one (`a b a d`)."""
 
 
-def folded(text: str) -> str:
-    """The normal form without case, hidden characters and diacritics, in Latin letters where others
-    look like them."""
-    return _folded(_seen(text))
-
-
-def _seen(text: str) -> str:
-    """The normal form of what is seen of a text."""
-    # First: without what stands between them, marks would be one long run, which `normal` limits.
-    return normal(text if text.isascii() else _HIDDEN.sub("", text))[:MAX_NORMAL_LENGTH]
-
-
-def _folded(seen: str) -> str:
-    if seen.isascii():
-        return seen.lower()
-    # Apart and together again: a mark may be part of its letter, and Hangul must stay syllables.
-    apart = _ON_LETTERS.sub("", unicodedata.normalize("NFD", seen.casefold()))
-    return unicodedata.normalize("NFC", apart).translate(_AS_LATIN)
-
-
 def pieces_of(chunk: str) -> list[str]:
-    """The words of a folded text. Signs count as letters, but for those at the end of a word."""
+    """The words of a folded text. Signs count as letters, except at the end of a word."""
     found = (piece.rstrip("!|") for piece in _PIECE.findall(chunk))
     return [word for word in found if word]
 
 
 def readings(word: str) -> Iterator[str]:
-    """A word as it stands, and if it has a letter also with digits and signs read as letters."""
+    """A word unchanged, and if it has a letter also with digits and signs read as letters."""
     yield word
     if _HAS_SIGNS.search(word) and _LETTER.search(word):
         for table in _LETTERS_FOR_SIGNS:
@@ -110,24 +90,32 @@ def readings(word: str) -> Iterator[str]:
 
 
 def squeezed(words: Sequence[str]) -> list[str]:
-    """The words with each letter once where it stands several times in a row."""
+    """The words with repeated letters reduced to one."""
     # In one call: a call for each word takes as long as all the rest.
     return _AGAIN.sub(r"\1", "\n".join(words)).split("\n") if words else []
 
 
 def runs_of(word: str) -> list[int]:
-    """How often each letter of a squeezed word stands in the word."""
+    """How often each letter of a squeezed word occurs in the word."""
     return [len(list(letters)) for _, letters in groupby(word)]
 
 
 class FoldedText:
     """A message's text, prepared once for all rules: as it is `seen`, in normal form and lower
-    case, and `folded`."""
+    case; and `folded`, also without hidden characters and diacritics, in Latin letters where others
+    look like them."""
 
     def __init__(self, text: str) -> None:
-        seen = _seen(text)
-        self.seen = seen.lower()
-        self.folded = _folded(seen)
+        # First: without characters between them, marks would be one long run, which `normal`
+        # limits.
+        visible = text if text.isascii() else _HIDDEN.sub("", text)
+        seen = normal(visible)[:MAX_NORMAL_LENGTH]
+        self.seen = self.folded = seen.lower()
+        if not seen.isascii():
+            # Apart and together again: a mark may be part of its letter, and Hangul must stay
+            # syllables.
+            apart = _ON_LETTERS.sub("", unicodedata.normalize("NFD", seen.casefold()))
+            self.folded = unicodedata.normalize("NFC", apart).translate(_AS_LATIN)
         self._has_signs = _HAS_SIGNS.search(self.folded) is not None
 
     @cached_property
@@ -152,7 +140,7 @@ class FoldedText:
 
     @cached_property
     def _chunks(self) -> list[list[str]]:
-        """The words of what stands between spaces."""
+        """The words of the text between spaces."""
         chunks = self.folded.split()
         return [[chunk] if chunk.isalnum() else pieces_of(chunk) for chunk in chunks]
 
@@ -180,7 +168,7 @@ def _spelled(letters: list[str]) -> Iterator[str]:
 
 
 def _part(word: str, table: dict[int, int]) -> str:
-    """A word of a phrase: signs as letters, and each letter once where it stands several times."""
+    """A word of a phrase: signs as letters, and repeated letters reduced to one."""
     if _LETTER.search(word):
         word = word.translate(table)
     return _AGAIN.sub(r"\1", word)
@@ -189,78 +177,65 @@ def _part(word: str, table: dict[int, int]) -> str:
 class Lexicon:
     """Listed words and phrases, to be found in folded texts.
 
-    They are found as whole words; within words too if `anywhere`, and so are always words of
-    scripts that write without spaces.
+    They are found as whole words; within words too if `match_substrings`, and so are always words
+    of scripts that write without spaces.
     """
 
-    def __init__(self, listed: Iterable[str], *, anywhere: bool = False) -> None:
+    def __init__(self, listed: Iterable[str], *, match_substrings: bool = False) -> None:
         self._whole: dict[str, list[list[int]]] = {}
         self._within: dict[str, list[list[int]]] = {}
         self._lengths: dict[str, set[int]] = {}
         self._phrases: set[tuple[str, ...]] = set()
         for word in listed:
-            words = pieces_of(folded(word))
+            words = pieces_of(FoldedText(word).folded)
             if not 0 < len(words) <= MOST_WORDS:
                 raise ValueError(f"a filter lists 1 to {MOST_WORDS} words at a time, not {word!r}")
             if len(words) > 1:
                 for table in _LETTERS_FOR_SIGNS:
                     self._phrases.add(tuple(_part(word, table) for word in words))
-            else:
-                self._add(words[0], within=anywhere or is_run(words[0]))
+                continue
+            within = match_substrings or is_run(words[0])
+            spelled = [*dict.fromkeys(readings(words[0]))]
+            for piece, key in zip(spelled, squeezed(spelled), strict=True):
+                (self._within if within else self._whole).setdefault(key, []).append(runs_of(piece))
+                if within:
+                    # By first letter: most places of a text are passed over at once.
+                    self._lengths.setdefault(key[0], set()).add(len(key))
         self._phrase_lengths = sorted({len(phrase) for phrase in self._phrases})
-
-    def _add(self, word: str, *, within: bool) -> None:
-        found = [*dict.fromkeys(readings(word))]
-        for piece, key in zip(found, squeezed(found), strict=True):
-            (self._within if within else self._whole).setdefault(key, []).append(runs_of(piece))
-            if within:
-                self._lengths.setdefault(key[0], set()).add(len(key))
 
     def finds_in(self, text: FoldedText) -> bool:
         """Whether a listed word or phrase is in the text."""
-        return (
-            any(
-                self._is_listed(*candidate)
-                for candidate in text.candidates
-                if candidate[1] in self._whole
-            )
-            or (
-                bool(self._within)
-                and any(self._is_within(*candidate) for candidate in text.candidates)
-            )
-            or any(self._has_phrase(text, length) for length in self._phrase_lengths)
+        for candidate, key in text.candidates:
+            if key in self._whole:
+                runs = runs_of(candidate)
+                # A letter occurs as often as listed, or too often for the number to matter.
+                if any(
+                    all(
+                        found == least or found >= max(least, REPEATED)
+                        for found, least in zip(runs, listed, strict=True)
+                    )
+                    for listed in self._whole[key]
+                ):
+                    return True
+            if self._within and self._is_within(candidate, key):
+                return True
+        return any(
+            tuple(words[at : at + length]) in self._phrases
+            for length in self._phrase_lengths
+            for words in text.phrases
+            for at in range(len(words) - length + 1)
         )
-
-    def _is_listed(self, candidate: str, key: str) -> bool:
-        runs = runs_of(candidate)
-        return any(_fits(runs, word) for word in self._whole[key])
 
     def _is_within(self, candidate: str, key: str) -> bool:
         starts = [at for at, letter in enumerate(key) if letter in self._lengths]
         runs = runs_of(candidate) if starts else []
         for at in starts:
             for length in self._lengths[key[at]]:
-                listed = self._within.get(key[at : at + length], ())
-                if any(_covers(runs[at : at + length], word) for word in listed):
+                # Within a longer word more of a letter are its own: at least as many are enough.
+                part = runs[at : at + length]
+                if any(
+                    all(found >= least for found, least in zip(part, listed, strict=True))
+                    for listed in self._within.get(key[at : at + length], ())
+                ):
                     return True
         return False
-
-    def _has_phrase(self, text: FoldedText, length: int) -> bool:
-        return any(
-            tuple(words[at : at + length]) in self._phrases
-            for words in text.phrases
-            for at in range(len(words) - length + 1)
-        )
-
-
-def _fits(runs: list[int], listed: list[int]) -> bool:
-    """Whether the letters stand as often as listed, or so often that the number means nothing."""
-    return all(
-        found == least or found >= max(least, REPEATED)
-        for found, least in zip(runs, listed, strict=True)
-    )
-
-
-def _covers(runs: list[int], listed: list[int]) -> bool:
-    """Whether the letters stand at least as often as listed, within a longer word."""
-    return all(found >= least for found, least in zip(runs, listed, strict=True))

@@ -68,7 +68,11 @@ def host_of(link: str) -> str:
     place, *path = _AFTER_HOST.split(rest, maxsplit=1)
     host = place.rpartition("@")[2]
     if not path:
-        host = _without_loose_end(host)
+        # Behind a host without a path, the punctuation of the sentence is no part of it.
+        end = len(host)
+        while end and unicodedata.category(host[end - 1])[0] not in "LNM":
+            end -= 1
+        host = host[:end]
     host, _, port = host.partition(":")
     if port and not (port.isascii() and port.isdigit() and len(port) <= 5):
         return ""
@@ -82,14 +86,6 @@ def hosts_of(link: str) -> Iterator[str]:
     shorter = _PLAIN.match(host)
     if shorter is not None and shorter[0] != host:
         yield _mapped(shorter[0])
-
-
-def _without_loose_end(host: str) -> str:
-    """A host without the punctuation of the sentence behind it."""
-    end = len(host)
-    while end and unicodedata.category(host[end - 1])[0] not in "LNM":
-        end -= 1
-    return host[:end]
 
 
 def _mapped(host: str) -> str:

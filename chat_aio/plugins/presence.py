@@ -30,7 +30,7 @@ class PresenceOfUsers(Wire):
 
 class Presence(Plugin):
     """Publishes presence.online and presence.offline to everyone who shares a conversation with a
-    user, and answers `GET /presence?userIds=` (docs/behaviour.md 12.3).
+    user, and answers `GET /presence?userIds=` (specification 12.3).
 
     A user is online while they have a stream, in any tab and on any process, and offline once they
     have had none for `offline_delay_ms`. A process without a sign of life for `lease_seconds`
@@ -47,8 +47,8 @@ class Presence(Plugin):
                 method="GET",
                 path="/presence",
                 handler=self._show,
-                takes=AskedFor,
-                gives=PresenceOfUsers,
+                request_model=AskedFor,
+                response_model=PresenceOfUsers,
                 errors=(InvalidInput,),
             ),
         )
@@ -74,6 +74,7 @@ class Presence(Plugin):
         for departure in self._leaving.values():
             departure.cancel()
         await cancel_and_wait(*self._publishing.values(), *self._tasks)
+        # After the tasks, which would renew the lease that is to expire.
         await self._attendance.close(delay=self._delay)
 
     def stream_opened(self, user_id: str) -> None:
@@ -84,22 +85,22 @@ class Presence(Plugin):
 
     async def stream_opening(self, user_id: str) -> None:
         """Wait until the user's presence is written: a client that has the stream's headers is
-        online on every process (docs/behaviour.md 12.3)."""
+        online on every process (specification 12.3)."""
         if settling := self._publishing.get(user_id):
             # `wait` does not cancel the write if this client leaves: other streams need it, too.
             await asyncio.wait({settling})
 
     def stream_closed(self, user_id: str) -> None:
+        def leave() -> None:
+            del self._leaving[user_id]
+            self._publish_later(user_id)
+
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
             del self._streams[user_id]
             # Delayed: a client that reconnects at once, here or elsewhere, never goes offline.
             later = asyncio.get_running_loop().call_later
-            self._leaving[user_id] = later(self._delay, self._left, user_id)
-
-    def _left(self, user_id: str) -> None:
-        del self._leaving[user_id]
-        self._publish_later(user_id)
+            self._leaving[user_id] = later(self._delay, leave)
 
     def _is_here(self, user_id: str) -> bool:
         return user_id in self._streams or user_id in self._leaving
@@ -121,12 +122,12 @@ class Presence(Plugin):
                 if here:
                     name = self._attendance.id
                     await self._attendance.enter(user_id)
-                    # Else this process was taken for dead meanwhile: the entry is under a name that
-                    # no longer counts, and must be written again.
+                    # Else this process was taken for dead in the meantime: the entry is under a
+                    # name that no longer counts, and must be written again.
                     if name == self._attendance.id:
                         self._present.add(user_id)
                 else:
-                    await self._attendance.leave(user_id)
+                    await self._attendance.leave(user_id, self._attendance.id, self.api.now())
                     self._present.discard(user_id)
         except StorageUnavailable:
             return
@@ -143,7 +144,7 @@ class Presence(Plugin):
             self._publish_later(user_id)
 
     async def _repeat(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Call `act` three times per lease, whatever happens. Renewing has a task of its own, so
+        """Call `act` three times per lease, whatever happens. Renewing has a separate task, so
         that a long sweep cannot make the lease expire."""
         while True:
             await asyncio.sleep(self._lease / 3)
@@ -164,7 +165,7 @@ class Presence(Plugin):
         if len(ids) > MOST_ASKED:
             raise InvalidInput(f"userIds may have at most {MOST_ASKED} entries")
         others = {user_id for user_id in ids if user_id != request.user_id and is_id(user_id)}
-        known = await self.api.whom_to_notice(request.user_id, others)
+        known = await self.api.users_visible_to(request.user_id, others)
         shown = [
             user_id
             for user_id in dict.fromkeys(ids)

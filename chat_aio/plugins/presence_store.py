@@ -1,6 +1,6 @@
 """The stored presence: which users are present on which process, with a lease per process.
 
-A lease per user would cost a write per user every few seconds (docs/decisions/0007).
+A lease per user would cost a write per user every few seconds (decision 0007).
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from typing import Any
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import StorageUnavailable
+from chat_aio.plugins.own_collection import OwnCollection
 from chat_aio.schema.wire import timestamp
 
 MOST_SWEPT = 500
@@ -25,18 +26,15 @@ class Attendance:
     are ignored.
     """
 
+    _users = OwnCollection("presence")
+    _processes = OwnCollection("processes")
+
     def __init__(self, api: PluginAPI, *, lease: float) -> None:
         self._api = api
         self._lease_ms = int(lease * 1000)
+        recent = {"$gt": ["$seenAt", {"$subtract": ["$$NOW", self._lease_ms]}]}
+        self._alive = {"dead": None, "$expr": recent}
         self.id = ""
-
-    @property
-    def _users(self) -> Any:
-        return self._api.collection("presence")
-
-    @property
-    def _processes(self) -> Any:
-        return self._api.collection("processes")
 
     async def open(self) -> None:
         """Register this process under a new id."""
@@ -90,46 +88,9 @@ class Attendance:
 
         await self._api.transact(body)
 
-    async def leave(self, user_id: str) -> None:
-        """Remove a user from this process; publishes presence.offline if they are on no other."""
-        await self._leave(user_id, self.id, self._api.now())
-
-    async def sweep(self) -> None:
-        """Remove the users of dead processes."""
-        # Marked first, so that a process that is alive after all notices it in `renew` and goes on
-        # under a new id. Otherwise its users would stay offline.
-        await self._api.write(
-            lambda: self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
-        )
-        dead = await self._api.read(lambda: self._processes.find({"dead": True}).to_list(None))
-        for process in dead:
-            seen_at = process.get("seenAt")
-            at = seen_at if isinstance(seen_at, datetime) else self._api.now()
-            # Several processes may sweep the same one: `_leave` ignores an entry that is gone.
-            while users := await self._users_of(process["_id"]):
-                for user_id in users:
-                    await self._leave(user_id, process["_id"], at)
-            await self._api.write(partial(self._processes.delete_one, {"_id": process["_id"]}))
-
-    async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
-        """`{online, lastSeenAt}` by user; lastSeenAt is None for a user who was never online."""
-        living = await self._api.read(lambda: self._living(None))
-        found = await self._api.read(
-            lambda: self._users.find({"_id": {"$in": list(user_ids)}}).to_list(None)
-        )
-        known = {row["_id"]: row for row in found}
-        return {user_id: self._entry(known.get(user_id), living) for user_id in user_ids}
-
-    @property
-    def _alive(self) -> dict[str, Any]:
-        recent = {"$gt": ["$seenAt", {"$subtract": ["$$NOW", self._lease_ms]}]}
-        return {"dead": None, "$expr": recent}
-
-    async def _living(self, session: Any) -> set[str]:
-        found = await self._processes.find(self._alive, {"_id": 1}, session=session).to_list(None)
-        return {row["_id"] for row in found if isinstance(row["_id"], str)}
-
-    async def _leave(self, user_id: str, process_id: str, at: datetime) -> None:
+    async def leave(self, user_id: str, process_id: str, at: datetime) -> None:
+        """Remove a user from a process, where they were last seen at a time; publishes
+        presence.offline if they are on no other."""
         ids = await self._api.conversation_ids_of(user_id)
 
         async def body(session: Any) -> None:
@@ -148,6 +109,43 @@ class Attendance:
 
         await self._api.transact(body)
 
+    async def sweep(self) -> None:
+        """Remove the users of dead processes."""
+        # Marked first, so that a process that is alive after all notices it in `renew` and goes on
+        # under a new id. Otherwise its users would stay offline.
+        await self._api.write(
+            lambda: self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
+        )
+        dead = await self._api.read(lambda: self._processes.find({"dead": True}).to_list(None))
+        for process in dead:
+            seen_at = process.get("seenAt")
+            at = seen_at if isinstance(seen_at, datetime) else self._api.now()
+            # Several processes may sweep the same one: `leave` ignores an entry that is gone.
+            while users := await self._users_of(process["_id"]):
+                for user_id in users:
+                    await self.leave(user_id, process["_id"], at)
+            await self._api.write(partial(self._processes.delete_one, {"_id": process["_id"]}))
+
+    async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
+        """`{online, lastSeenAt}` by user; lastSeenAt is None for a user who was never online."""
+        living = await self._api.read(lambda: self._living(None))
+        found = await self._api.read(
+            lambda: self._users.find({"_id": {"$in": list(user_ids)}}).to_list(None)
+        )
+        entries: dict[str, dict[str, object]] = {
+            user_id: {"online": False, "lastSeenAt": None} for user_id in user_ids
+        }
+        for user in found:
+            online = bool(_among(user, living))
+            # While a user is online, the stored time is that of their arrival.
+            at = self._api.now() if online else _seen_at(user)
+            entries[user["_id"]] = {"online": online, "lastSeenAt": timestamp(at) if at else None}
+        return entries
+
+    async def _living(self, session: Any) -> set[str]:
+        found = await self._processes.find(self._alive, {"_id": 1}, session=session).to_list(None)
+        return {row["_id"] for row in found if isinstance(row["_id"], str)}
+
     async def _users_of(self, process_id: str) -> list[str]:
         found = await self._api.read(
             lambda: (
@@ -157,13 +155,6 @@ class Attendance:
             )
         )
         return [row["_id"] for row in found]
-
-    def _entry(self, user: Any, living: set[str]) -> dict[str, object]:
-        if user is None:
-            return {"online": False, "lastSeenAt": None}
-        online = bool(_among(user, living))
-        at = self._api.now() if online else _seen_at(user)
-        return {"online": online, "lastSeenAt": timestamp(at) if at else None}
 
     async def _publish(
         self, user_id: str, online: bool, at: datetime, ids: Sequence[str], session: Any
@@ -175,7 +166,7 @@ class Attendance:
             to_conversations=ids,
             needs_exchange=True,
         )
-        await self._api.publish_within(session, event)
+        await self._api.publish_in_transaction(session, event)
 
 
 def _among(user: Any, processes: set[str]) -> set[str]:

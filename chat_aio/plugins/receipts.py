@@ -1,4 +1,4 @@
-"""Receipts: events that say that a message was delivered to somebody, or read."""
+"""Receipts: events that a message was delivered to a user, or read."""
 
 import asyncio
 from collections import OrderedDict
@@ -13,7 +13,7 @@ MESSAGES_REMEMBERED = 10_000
 
 class Receipts(Plugin):
     """Publishes receipt.delivered to the sender, once for each recipient to whose stream the
-    message was delivered, and receipt.read to the other participants (docs/behaviour.md 12.4).
+    message was delivered, and receipt.read to the other participants (specification 12.4).
 
     Receipts of 50 milliseconds are sent together. Each process remembers the deliveries of its last
     10,000 messages only, so clients must dedupe by `messageId` and sender.
@@ -28,7 +28,7 @@ class Receipts(Plugin):
 
     async def close(self) -> None:
         if self._timer is not None:
-            # What is gathered is published now: the timer would fire after the chat is closed.
+            # Gathered receipts are published now: the timer would fire after the chat is closed.
             self._timer.cancel()
             self._publish()
 
@@ -58,6 +58,7 @@ class Receipts(Plugin):
         )
 
     def _gather(self, receipt: EphemeralEvent) -> None:
+        # By moment, not by message: receipts of 255 recipients become one write (decision 0007).
         self._gathered.append(receipt)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._publish)

@@ -1,4 +1,4 @@
-"""The rules of a filter: what each finds in a message, and what is then done (docs/filters.md)."""
+"""The rules of a filter: their findings in a message, and the actions (docs/guides/filters.md)."""
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
@@ -17,7 +17,7 @@ from chat_aio.plugins.links import MAX_LINKS, host_of, hosts_of, links_in
 Action = Literal["refuse", "hold", "report"]
 
 MOST_REMEMBERED = 100_000
-"""The texts that `Repeats` remembers at most, the latest of each user and text."""
+"""The texts that `RepeatLimit` remembers at most, the latest of each user and text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Checked:
 
 @dataclass(frozen=True)
 class Rule(ABC):
-    """What all rules have. A rule of your own overrides `is_broken_by`, which must be quick.
+    """The base of all rules. A custom rule overrides `is_broken_by`, which must be quick.
 
     `reason` is what the sender or the moderators read. `conversations` are ids, or a function that
-    says whether the rule applies to a conversation; None stands for all.
+    decides whether the rule applies to a conversation; None means all.
     """
 
     _: KW_ONLY
@@ -68,16 +68,16 @@ class Rule(ABC):
 
 
 @dataclass(frozen=True)
-class Words(Rule):
+class BlockedWords(Rule):
     """No listed word or phrase may be in a message, however it is disguised.
 
-    Whole words only, so that a listed word within another one does no harm; with `anywhere` also
-    within words. Words of scripts without spaces are found anywhere.
+    Whole words only, so that a listed word within another one does no harm; with `match_substrings`
+    also within words. Words of scripts without spaces are found anywhere.
     """
 
     words: Collection[str]
     _: KW_ONLY
-    anywhere: bool = False
+    match_substrings: bool = False
     _lexicon: Lexicon = field(init=False, repr=False, compare=False)
 
     usual_reason = "This message has a word that is not allowed here."
@@ -85,22 +85,24 @@ class Words(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.words, str):
-            raise ValueError("Words takes a collection of words, not one string")
-        object.__setattr__(self, "_lexicon", Lexicon(self.words, anywhere=self.anywhere))
+            raise ValueError("BlockedWords takes a collection of words, not one string")
+        object.__setattr__(
+            self, "_lexicon", Lexicon(self.words, match_substrings=self.match_substrings)
+        )
 
     def is_broken_by(self, checked: Checked) -> bool:
         return self._lexicon.finds_in(checked.text)
 
 
 @dataclass(frozen=True)
-class Links(Rule):
-    """Limits links: to `allowed_hosts`, to others than `denied_hosts`, or to `at_most` in number.
-    A host stands for its subdomains too. Without any of the three, no link is allowed."""
+class LinkRule(Rule):
+    """Limits links: to `allowed_hosts`, to others than `denied_hosts`, or to `max_count` in number.
+    A host includes its subdomains. Without any of the three, no link is allowed."""
 
     _: KW_ONLY
     allowed_hosts: Collection[str] | None = None
     denied_hosts: Collection[str] = ()
-    at_most: int | None = None
+    max_count: int | None = None
     _allowed: frozenset[str] | None = field(init=False, repr=False, compare=False)
     _denied: frozenset[str] = field(init=False, repr=False, compare=False)
 
@@ -109,10 +111,10 @@ class Links(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.allowed_hosts, str) or isinstance(self.denied_hosts, str):
-            raise ValueError("Links takes collections of hosts, not one string")
-        _require_count(self.at_most)
+            raise ValueError("LinkRule takes collections of hosts, not one string")
+        _require_count(self.max_count)
         allowed = None if self.allowed_hosts is None else _hosts(self.allowed_hosts)
-        if allowed is None and not self.denied_hosts and self.at_most is None:
+        if allowed is None and not self.denied_hosts and self.max_count is None:
             allowed = frozenset()
         object.__setattr__(self, "_allowed", allowed)
         object.__setattr__(self, "_denied", _hosts(self.denied_hosts))
@@ -122,31 +124,31 @@ class Links(Rule):
         # form breaks: a full-width slash ends a host only there.
         texts = {checked.text.seen, checked.message.body}
         links = [list(links_in(text)) for text in texts]
-        at_most = MAX_LINKS if self.at_most is None else min(self.at_most, MAX_LINKS)
-        if max(map(len, links)) > at_most:
+        max_count = MAX_LINKS if self.max_count is None else min(self.max_count, MAX_LINKS)
+        if max(map(len, links)) > max_count:
             return True
-        return not all(map(self._is_allowed, dict.fromkeys(chain(*links))))
+        for link in dict.fromkeys(chain(*links)):
+            if self._allowed is not None and self._allowed.isdisjoint(_names_of(host_of(link))):
+                return True
+            # A host that cannot be read may be any of the denied ones.
+            if self._denied and not all(
+                host and self._denied.isdisjoint(_names_of(host)) for host in hosts_of(link)
+            ):
+                return True
+        return False
 
-    def _is_allowed(self, link: str) -> bool:
-        if self._allowed is not None and self._allowed.isdisjoint(_names_of(host_of(link))):
-            return False
-        # A host that cannot be read may be any of the denied ones.
-        return not self._denied or all(
-            host and self._denied.isdisjoint(_names_of(host)) for host in hosts_of(link)
-        )
 
-
-def _require_count(at_most: int | None) -> None:
+def _require_count(max_count: int | None) -> None:
     """Raise ValueError for a limit that every message would exceed."""
-    if at_most is not None and at_most < 0:
-        raise ValueError(f"at_most must be 0 or more, not {at_most}")
+    if max_count is not None and max_count < 0:
+        raise ValueError(f"max_count must be 0 or more, not {max_count}")
 
 
 def _hosts(listed: Collection[str]) -> frozenset[str]:
     hosts = {given: host_of(f"http://{given}") for given in listed}
     for given, host in hosts.items():
         if not host or "/" in given:
-            raise ValueError(f"Links takes hosts such as example.org, not {given!r}")
+            raise ValueError(f"LinkRule takes hosts such as example.org, not {given!r}")
     return frozenset(hosts.values())
 
 
@@ -157,9 +159,9 @@ def _names_of(host: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Attached(Rule):
+class AttachmentRule(Rule):
     """Limits what a message carries: its attachments, and what clients put into the metadata, as a
-    list under `key` of objects whose `kind_key` says what each is.
+    list under `key` of objects whose `kind_key` names the kind of each.
 
     `allowed_kinds` and `denied_kinds` are such values, or beginnings with a star (`image/*`); what
     says no kind has the empty one. Anything but a list counts as one attachment.
@@ -168,7 +170,7 @@ class Attached(Rule):
     _: KW_ONLY
     key: str = "attachments"
     kind_key: str = "contentType"
-    at_most: int | None = None
+    max_count: int | None = None
     allowed_kinds: Collection[str] | None = None
     denied_kinds: Collection[str] = ()
 
@@ -178,7 +180,7 @@ class Attached(Rule):
         super().__post_init__()
         if isinstance(self.allowed_kinds, str) or isinstance(self.denied_kinds, str):
             raise ValueError("Attachments takes collections of kinds, not one string")
-        _require_count(self.at_most)
+        _require_count(self.max_count)
 
     def is_broken_by(self, checked: Checked) -> bool:
         found = checked.message.metadata.get(self.key)
@@ -187,22 +189,21 @@ class Attached(Rule):
             {self.kind_key: attachment.content_type} for attachment in checked.message.attachments
         ]
         carried = [*own, *listed]
-        if self.at_most is not None and len(carried) > self.at_most:
+        if self.max_count is not None and len(carried) > self.max_count:
             return True
-        if self.at_most is None and self.allowed_kinds is None and not self.denied_kinds:
+        # A rule without any limit forbids attachments: otherwise it would have no effect.
+        if self.max_count is None and self.allowed_kinds is None and not self.denied_kinds:
             return bool(carried)
-        return not all(self._is_allowed(self._kind_of(attachment)) for attachment in carried)
-
-    def _kind_of(self, attachment: object) -> str:
-        kind: Any = attachment.get(self.kind_key) if isinstance(attachment, Mapping) else None
-        return kind.strip().lower() if isinstance(kind, str) else ""
-
-    def _is_allowed(self, kind: str) -> bool:
-        if any(_is_kind(kind, denied_kind) for denied_kind in self.denied_kinds):
-            return False
-        return self.allowed_kinds is None or any(
-            _is_kind(kind, allowed_kind) for allowed_kind in self.allowed_kinds
-        )
+        for attachment in carried:
+            kind: Any = attachment.get(self.kind_key) if isinstance(attachment, Mapping) else None
+            kind = kind.strip().lower() if isinstance(kind, str) else ""
+            if any(_is_kind(kind, denied_kind) for denied_kind in self.denied_kinds):
+                return True
+            if self.allowed_kinds is not None and not any(
+                _is_kind(kind, allowed_kind) for allowed_kind in self.allowed_kinds
+            ):
+                return True
+        return False
 
 
 def _is_kind(kind: str, listed: str) -> bool:
@@ -211,8 +212,8 @@ def _is_kind(kind: str, listed: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Repeats(Rule):
-    """The same user sends the same text at most `at_most` times within `within_seconds`, wherever
+class RepeatLimit(Rule):
+    """The same user sends the same text at most `max_count` times within `within_seconds`, wherever
     they send it. Edits do not count; case, hidden characters and the like make no difference.
 
     Each process counts by itself, and forgets the oldest texts if it remembers too many. What this
@@ -220,7 +221,7 @@ class Repeats(Rule):
     """
 
     _: KW_ONLY
-    at_most: int = 3
+    max_count: int = 3
     within_seconds: float = 60.0
     _sent: "OrderedDict[bytes, deque[datetime]]" = field(
         init=False, repr=False, compare=False, default_factory=OrderedDict
@@ -230,26 +231,26 @@ class Repeats(Rule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.at_most < 1 or self.within_seconds <= 0:
-            raise ValueError("Repeats needs at_most of 1 or more and a positive time")
+        if self.max_count < 1 or self.within_seconds <= 0:
+            raise ValueError("RepeatLimit needs max_count of 1 or more and a positive time")
 
     def is_broken_by(self, checked: Checked) -> bool:
         if checked.message.kind == "edit":
             return False
-        key = _digest(checked.message.user_id, checked.text.folded)
+        # A digest, because up to 100,000 texts are remembered. The length separates the user's id
+        # from the text, or two users could share a key.
+        user_id, words = checked.message.user_id, " ".join(checked.text.folded.split())
+        key = blake2b(f"{len(user_id)}:{user_id}{words}".encode(), digest_size=16).digest()
         times = self._sent.setdefault(key, deque())
+        # The oldest are forgotten first, by their last use.
         self._sent.move_to_end(key)
         since = checked.at - timedelta(seconds=self.within_seconds)
         while times and times[0] <= since:
             times.popleft()
-        if len(times) >= self.at_most:
+        if len(times) >= self.max_count:
             return True
+        # Only now: a message that is refused does not count.
         times.append(checked.at)
         if len(self._sent) > MOST_REMEMBERED:
             self._sent.popitem(last=False)
         return False
-
-
-def _digest(user_id: str, text: str) -> bytes:
-    words = " ".join(text.split())
-    return blake2b(f"{len(user_id)}:{user_id}{words}".encode(), digest_size=16).digest()

@@ -15,7 +15,7 @@ from chat_aio.errors import (
 from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.schema.events import TypingEvent
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Done
+from chat_aio.schema.models import OkResponse
 
 AGAIN_SECONDS = 1.0
 """Within this time a user starts once in a conversation, and stops once."""
@@ -34,7 +34,7 @@ class _Published(NamedTuple):
 
 
 class Typing(Plugin):
-    """`POST /conversations/:id/typing` notifies the other participants (docs/behaviour.md 12.2).
+    """`POST /conversations/:id/typing` notifies the other participants (specification 12.2).
 
     Nothing is stored: a client pings every three seconds at most while its user writes, and hides
     an indicator about five seconds after its last ping. Within a second a user starts typing in a
@@ -52,8 +52,8 @@ class Typing(Plugin):
                 method="POST",
                 path=path,
                 handler=self._type,
-                takes=Typed,
-                gives=Done,
+                request_model=Typed,
+                response_model=OkResponse,
                 errors=(InvalidInput, ConversationNotFound, ForbiddenWrite, ConversationFrozen),
             ),
         )
@@ -84,6 +84,7 @@ class Typing(Plugin):
         """Whether a user has started in a conversation less than a second ago, or has stopped
         already. If not, remember this event; older ones are forgotten."""
         now = monotonic()
+        # The oldest come first, so this ends at the first one that still counts.
         while self._published:
             oldest = next(iter(self._published))
             if now - self._published[oldest].at < AGAIN_SECONDS:
@@ -92,6 +93,7 @@ class Typing(Plugin):
         last = self._published.get(place)
         if last and (now - last.started < AGAIN_SECONDS if is_typing else not last.is_typing):
             return True
+        # Removed and added, so that the order stays that of the events.
         self._published.pop(place, None)
         started = now if is_typing else last.started if last else -inf
         self._published[place] = _Published(is_typing, started, at=now)

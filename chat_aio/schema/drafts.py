@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StrictInt, StrictStr, WithJsonSchema
+from pydantic import Field, StrictInt, StrictStr, WithJsonSchema
 
 from chat_aio.schema.events import EphemeralEvent
-from chat_aio.schema.fields import ClientId, Id, Mentions, Metadata, is_text
+from chat_aio.schema.fields import ClientId, Id, Mentions, Metadata, checked_text
 from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Message
 from chat_aio.schema.wire import Timestamp, Wire
@@ -15,17 +15,13 @@ MAX_PART_LENGTH = 4_096
 Reason = Literal["cancelled", "abandoned"]
 
 
-def _part(value: str) -> str:
-    if len(value) > MAX_PART_LENGTH:
-        raise ValueError(f"must be at most {MAX_PART_LENGTH} characters")
-    if not is_text(value):
-        raise ValueError("must be valid Unicode")
-    return value
-
-
 Part = Annotated[
     StrictStr,
-    AfterValidator(_part),
+    # A blank part is valid, unlike a blank body: words may be separated by it.
+    checked_text(
+        lambda value: len(value) <= MAX_PART_LENGTH,
+        f"must be at most {MAX_PART_LENGTH} characters",
+    ),
     WithJsonSchema({"type": "string", "maxLength": MAX_PART_LENGTH}),
 ]
 
@@ -91,7 +87,7 @@ class SentDraft(Wire):
 
 
 class Drafted(Wire):
-    """The parts `first` to `last` of a draft; where earlier ones are missing, ask for the drafts of
+    """The parts `first` to `last` of a draft; where earlier ones are missing, fetch the drafts of
     the conversation."""
 
     draft_id: str
@@ -107,7 +103,7 @@ class Drafted(Wire):
 class DraftEvent(EphemeralEvent):
     """More of a message that the event's sender is writing."""
 
-    type: Literal["message.draft"]
+    type: Literal["draft.updated"]
     conversation_id: str
     payload: Drafted
 

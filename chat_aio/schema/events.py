@@ -11,12 +11,13 @@ ConversationEventType = Literal["participant.added", "participant.removed", "con
 
 
 class StreamEvent(Wire):
-    """An event, and where it stands in the stream that it was read from."""
+    """An event, and its position in the stream that it was read from."""
 
     @property
     def position(self) -> str | None:
         """From where to resume after this event. Store it once the event is processed. None if the
         event was not read from a stream, or there is no position yet."""
+        # By `vars`, because the models are frozen, and `set_position` writes there.
         position: str | None = vars(self).get("stream_position")
         return position
 
@@ -64,8 +65,16 @@ class NewConversationEvent(ConversationChange):
     type: Literal["conversation.created"]
 
 
+class ConversationDeletedEvent(StreamEvent):
+    """A conversation was deleted for everybody; nothing more of it follows."""
+
+    type: Literal["conversation.deleted"]
+    conversation_id: str
+    actor_id: str
+
+
 class JoinRequestEvent(StreamEvent):
-    """Somebody asked to join a group, or an admin decided the request."""
+    """A user requested to join a group, or an admin decided the request."""
 
     type: Literal["join_request.created", "join_request.resolved"]
     conversation_id: str
@@ -75,7 +84,7 @@ class JoinRequestEvent(StreamEvent):
 class ConversationBanEvent(StreamEvent):
     """An admin banned a user from a group, or lifted the ban; for its admins."""
 
-    type: Literal["conversation_ban.created", "conversation_ban.lifted"]
+    type: Literal["conversation_ban.created", "conversation_ban.removed"]
     conversation_id: str
     conversation_ban: ConversationBan
 
@@ -101,6 +110,30 @@ class ResetEvent(StreamEvent):
 
     type: Literal["stream.reset"] = "stream.reset"
     reason: str
+
+
+class ChangedConversations(Wire):
+    """The ids of changed conversations, by the kind of change: `name` is also the visibility, the
+    join policy and the room controls, `own_marks` are the user's own read states. The user is no
+    longer in those that are `removed`."""
+
+    members: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+    metadata: tuple[str, ...] = ()
+    reactions: tuple[str, ...] = ()
+    pins: tuple[str, ...] = ()
+    own_marks: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+class ChangedEvent(StreamEvent):
+    """The conversations that have changed since the position of a client that has resumed, in ways
+    that no replayed event shows: refetch these. With `all`, any may have changed, and none is
+    named."""
+
+    type: Literal["stream.changed"] = "stream.changed"
+    all: bool
+    conversations: ChangedConversations = ChangedConversations()
 
 
 class PingEvent(StreamEvent):
@@ -180,11 +213,17 @@ EVENTS: tuple[type[Wire], ...] = (
 )
 """Events that every chat delivers."""
 
-EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent, NewConversationEvent)
+EXTRA_EVENTS: tuple[type[Wire], ...] = (
+    ReadEvent,
+    JoinRequestEvent,
+    NewConversationEvent,
+    ConversationDeletedEvent,
+    ChangedEvent,
+)
 """Events that a chat delivers with `Options(extra_events=True)`."""
 
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
 """Events that a chat delivers with `Options(room_controls=True)`."""
 
 DESK_EVENTS: tuple[type[Wire], ...] = (ReportEvent,)
-"""Events that a chat delivers with `Options(moderation_desk=True)`."""
+"""Events that a chat delivers with `Options(moderation_tools=True)`."""

@@ -3,6 +3,8 @@
 The text of each ValueError follows the field's name in the answer: `body must not be blank`.
 """
 
+import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Annotated, Any
@@ -20,21 +22,25 @@ from pydantic import (
 )
 
 from chat_aio.errors import GroupLimitExceeded
-from chat_aio.schema.models import ListPart, PagePart
+from chat_aio.schema.models import ListPart, PagePart, ParticipantRole
 from chat_aio.schema.pagination import DEFAULT_LIMIT
 
 MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
 MAX_CLIENT_ID_LENGTH = 128
+MAX_KEY_LENGTH = 200
+# MongoDB refuses documents of more than 100 levels, and those of a message are added.
 MAX_METADATA_LEVELS = 64
 MAX_MENTIONS = 256
 MAX_PARTICIPANTS = 256
+# More than a group may have: a request may name users repeatedly.
 MAX_USER_IDS = 4_096
 MAX_NOTE_LENGTH = 500
 MAX_REASON_LENGTH = 1_000
 MAX_MODERATOR_NOTE_LENGTH = 2_000
 MAX_EMOJI_LENGTH = 32
 MAX_QUERY_LENGTH = 2_048
+# Ten years: a time that is added to the present must stay before the year 9999.
 MAX_INVITE_SECONDS = 10 * 365 * 24 * 3600
 MAX_INVITE_USES = 1_000_000
 MAX_SLOW_SECONDS = 3_600
@@ -45,6 +51,9 @@ MAX_ATTACHMENTS = 10
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,19}(\.[0-9]{1,19})?")
 
 
 def is_text(value: str) -> bool:
@@ -63,14 +72,9 @@ def is_id(value: object) -> bool:
         and 0 < len(value) <= MAX_ID_LENGTH
         and not value.isspace()
         and "\0" not in value
+        # Most ids are ASCII, and then need not be encoded to be sure.
         and (value.isascii() or is_text(value))
     )
-
-
-def _id(value: str) -> str:
-    if not is_id(value):
-        raise ValueError(ID_RULE)
-    return value
 
 
 def _text(value: str) -> str:
@@ -79,37 +83,66 @@ def _text(value: str) -> str:
     return value
 
 
-def _body(value: str) -> str:
-    if not value.strip():
-        raise ValueError("must not be blank")
-    return _text(value)
+def checked_text(fits: Callable[[str], bool], rule: str) -> AfterValidator:
+    """A text for which `fits` is true; `rule` is the text of the error."""
+
+    def check(value: str) -> str:
+        if not fits(value):
+            raise ValueError(rule)
+        return _text(value)
+
+    return AfterValidator(check)
 
 
-def _name(value: str) -> str:
-    name = _text(value).strip()
-    if not 1 <= len(name) <= MAX_NAME_LENGTH:
-        raise ValueError(f"must be 1 to {MAX_NAME_LENGTH} characters after trimming")
-    return name
+class QueryText(str):
+    """A value in a query string, which does not show its type: `7` may be a number or a text."""
+
+    __slots__ = ()
 
 
-def _client_id(value: str) -> str:
-    if not 1 <= len(value) <= MAX_CLIENT_ID_LENGTH or "\0" in value:
-        raise ValueError(f"must be 1 to {MAX_CLIENT_ID_LENGTH} characters without NUL")
-    return _text(value)
+Scalar = str | int | float | bool
+
+
+def meanings_of(value: Scalar) -> list[Scalar]:
+    """The values that a filter on metadata may mean: one, but several for text of a query."""
+    if not isinstance(value, QueryText):
+        return [value]
+    text = str(value)
+    if text in ("true", "false"):
+        return [text, text == "true"]
+    if _NUMBER.fullmatch(text):
+        number = float(text) if "." in text else int(text)
+        return [text, number] if -(2**63) <= number < 2**63 else [text]
+    return [text]
+
+
+def _wanted_metadata(value: object) -> object:
+    """Check the values of a filter on metadata: scalars that are not null."""
+    if not isinstance(value, dict):
+        raise ValueError("must be a JSON object")
+    for name, element in value.items():
+        if not isinstance(name, str) or not isinstance(element, Scalar):
+            raise ValueError("must have texts, numbers, true or false as values")
+        _check_scalar(element)
+    return value
+
+
+def _roles(value: object) -> object:
+    """Check the number of participants before the entries, as for lists of user ids."""
+    if isinstance(value, dict) and len(value) > MAX_USER_IDS:
+        # Not a ValueError, as for lists of users: the answer is not that of an invalid field.
+        raise GroupLimitExceeded
+    return value
 
 
 def _json_object(value: object, info: ValidationInfo) -> object:
     """Check metadata. `info.context` is the limit in bytes of JSON, None for no limit."""
     if isinstance(value, dict):
-        # First: orjson refuses what is not JSON with errors of its own.
+        # First: orjson refuses invalid JSON with its own errors.
         _check_json(value, most=info.context)
-        _check_size(value, most=info.context)
+        if info.context is not None and len(orjson.dumps(value)) > info.context:
+            raise ValueError(f"must be at most {info.context} bytes of JSON")
     return value
-
-
-def _check_size(value: object, *, most: int | None) -> None:
-    if most is not None and len(orjson.dumps(value)) > most:
-        raise ValueError(f"must be at most {most} bytes of JSON")
 
 
 def _check_json(value: object, *, most: int | None) -> None:
@@ -126,7 +159,10 @@ def _check_json(value: object, *, most: int | None) -> None:
         inner: list[object] = []
         for element in layer:
             if isinstance(element, dict):
-                _check_keys(element)
+                for key in element:
+                    if not isinstance(key, str):
+                        raise ValueError("must have strings as keys")
+                    _text(key)
                 inner += element.values()
             elif isinstance(element, list):
                 inner += element
@@ -136,13 +172,6 @@ def _check_json(value: object, *, most: int | None) -> None:
             return
         layer = inner
     raise ValueError(f"must be at most {MAX_METADATA_LEVELS} levels deep")
-
-
-def _check_keys(value: dict[Any, object]) -> None:
-    for key in value:
-        if not isinstance(key, str):
-            raise ValueError("must have strings as keys")
-        _text(key)
 
 
 def _check_scalar(value: object) -> None:
@@ -161,6 +190,35 @@ def _check_scalar(value: object) -> None:
         raise ValueError(f"must be JSON, which has no {type(value).__name__}")
 
 
+def _trimmed(most: int, *, least: int = 1) -> AfterValidator:
+    """A text of `least` to `most` characters, without white space around it."""
+    allowed = f"{least} to {most}" if least else f"at most {most}"
+
+    def trim(value: str) -> str:
+        text = _text(value).strip()
+        if not least <= len(text) <= most:
+            raise ValueError(f"must be {allowed} characters after trimming")
+        return text
+
+    return AfterValidator(trim)
+
+
+def _optional(most: int) -> AfterValidator:
+    """A text of up to `most` characters, trimmed; a blank one is none."""
+    return AfterValidator(lambda value: _at_most(most, value) or None)
+
+
+def _up_to(most: int, entries: str) -> BeforeValidator:
+    """A list of up to `most` entries. Before they are checked: a request may name thousands."""
+
+    def check(value: object) -> object:
+        if isinstance(value, list | tuple | set | frozenset) and len(value) > most:
+            raise ValueError(f"must be at most {most} {entries}")
+        return _list(value)
+
+    return BeforeValidator(check)
+
+
 def _list(value: object) -> object:
     # In-process callers may give any collection; over HTTP it is always a list.
     return list(value) if isinstance(value, tuple | set | frozenset) else value
@@ -175,41 +233,11 @@ def _users(value: object) -> object:
     return _list(value)
 
 
-def _mentioned(value: object) -> object:
-    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_MENTIONS:
-        raise ValueError(f"must be at most {MAX_MENTIONS} users")
-    return _list(value)
-
-
-def _looked_up(value: object) -> object:
-    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_LOOKED_UP:
-        raise ValueError(f"must be at most {MAX_LOOKED_UP} users")
-    return _list(value)
-
-
-def _attached(value: object) -> object:
-    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_ATTACHMENTS:
-        raise ValueError(f"must be at most {MAX_ATTACHMENTS} ids")
-    return _list(value)
-
-
-def _note(value: str) -> str | None:
-    return _at_most(MAX_NOTE_LENGTH, value) or None
-
-
 def _reason(value: str) -> str:
     reason = _at_most(MAX_REASON_LENGTH, value)
     if not reason:
         raise ValueError("must not be blank")
     return reason
-
-
-def _ban_reason(value: str) -> str | None:
-    return _at_most(MAX_REASON_LENGTH, value) or None
-
-
-def _moderator_note(value: str) -> str | None:
-    return _at_most(MAX_MODERATOR_NOTE_LENGTH, value) or None
 
 
 def _at_most(length: int, value: str) -> str:
@@ -223,7 +251,13 @@ def _at_most(length: int, value: str) -> str:
 def _moment(value: object) -> datetime:
     """ISO 8601 with a date, a time and an offset; truncated to whole milliseconds."""
     try:
-        moment = value if isinstance(value, datetime) else _parsed(value)
+        if isinstance(value, datetime):
+            moment = value
+        # `fromisoformat` takes a date alone, too, which would silently mean midnight.
+        elif isinstance(value, str) and "T" in value.upper():
+            moment = datetime.fromisoformat(value)
+        else:
+            raise ValueError
     except ValueError:
         raise ValueError("must be a time in ISO 8601, such as 2026-01-31T09:30:00Z") from None
     if moment.tzinfo is None:
@@ -236,35 +270,8 @@ def _moment(value: object) -> datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _parsed(value: object) -> datetime:
-    # `fromisoformat` takes a date alone, too, which would silently mean midnight.
-    if not isinstance(value, str) or "T" not in value.upper():
-        raise ValueError
-    return datetime.fromisoformat(value)
-
-
 def _distinct(value: list[str]) -> list[str]:
     return list(dict.fromkeys(value))
-
-
-def _emoji(value: str) -> str:
-    emoji = _text(value).strip()
-    if not 1 <= len(emoji) <= MAX_EMOJI_LENGTH:
-        raise ValueError(f"must be 1 to {MAX_EMOJI_LENGTH} characters after trimming")
-    return emoji
-
-
-def _topic(value: str) -> str:
-    topic = _text(value).strip()
-    if len(topic) > MAX_TOPIC_LENGTH:
-        raise ValueError(f"must be at most {MAX_TOPIC_LENGTH} characters after trimming")
-    return topic
-
-
-def _query(value: str) -> str:
-    if not value.strip() or len(value) > MAX_QUERY_LENGTH:
-        raise ValueError(f"must be 1 to {MAX_QUERY_LENGTH} characters, not blank")
-    return _text(value)
 
 
 def _text_of(**schema: object) -> WithJsonSchema:
@@ -279,47 +286,75 @@ WITHOUT_NUL = r"^[^\x00]*$"
 
 Id = Annotated[
     StrictStr,
-    AfterValidator(_id),
+    checked_text(is_id, ID_RULE),
     _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
 ]
 Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users), AfterValidator(_distinct)]
 """`fail_fast` names only the first wrong entry: naming all of them took seconds for a megabyte."""
+Roles = Annotated[dict[Id, ParticipantRole], Field(fail_fast=True), BeforeValidator(_roles)]
+"""Participants by user id, with their roles."""
 WithConversations = Annotated[list[ListPart], BeforeValidator(_list)]
 WithMessages = Annotated[list[PagePart], BeforeValidator(_list)]
-"""What is to come with a page of a list."""
-LookedUp = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_looked_up)]
+"""The optional parts of a page of a list (`include`)."""
+LookedUp = Annotated[list[Id], Field(fail_fast=True), _up_to(MAX_LOOKED_UP, "ids")]
 Reason = Annotated[
     StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
 ]
-BanReason = Annotated[StrictStr, AfterValidator(_ban_reason), _text_of(maxLength=MAX_REASON_LENGTH)]
+BanReason = Annotated[
+    StrictStr, _optional(MAX_REASON_LENGTH), _text_of(maxLength=MAX_REASON_LENGTH)
+]
 ModeratorNote = Annotated[
-    StrictStr, AfterValidator(_moderator_note), _text_of(maxLength=MAX_MODERATOR_NOTE_LENGTH)
+    StrictStr, _optional(MAX_MODERATOR_NOTE_LENGTH), _text_of(maxLength=MAX_MODERATOR_NOTE_LENGTH)
 ]
 Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time")]
-Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
+Note = Annotated[StrictStr, _optional(MAX_NOTE_LENGTH), _text_of(maxLength=MAX_NOTE_LENGTH)]
 Mentions = Annotated[
-    list[Id], Field(fail_fast=True), BeforeValidator(_mentioned), AfterValidator(_distinct)
+    list[Id], Field(fail_fast=True), _up_to(MAX_MENTIONS, "users"), AfterValidator(_distinct)
 ]
 AttachmentIds = Annotated[
-    list[Id], Field(fail_fast=True), BeforeValidator(_attached), AfterValidator(_distinct)
+    list[Id], Field(fail_fast=True), _up_to(MAX_ATTACHMENTS, "ids"), AfterValidator(_distinct)
 ]
 Emoji = Annotated[
-    StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
+    StrictStr, _trimmed(MAX_EMOJI_LENGTH), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
 ]
 Query = Annotated[
-    StrictStr, AfterValidator(_query), _text_of(maxLength=MAX_QUERY_LENGTH, pattern=NOT_BLANK)
+    StrictStr,
+    checked_text(
+        lambda value: 0 < len(value) <= MAX_QUERY_LENGTH and not value.isspace(),
+        f"must be 1 to {MAX_QUERY_LENGTH} characters, not blank",
+    ),
+    _text_of(maxLength=MAX_QUERY_LENGTH, pattern=NOT_BLANK),
 ]
-Body = Annotated[StrictStr, AfterValidator(_body), _text_of(pattern=NOT_BLANK)]
+Body = Annotated[
+    StrictStr,
+    checked_text(lambda value: bool(value.strip()), "must not be blank"),
+    _text_of(pattern=NOT_BLANK),
+]
 Name = Annotated[
-    StrictStr, AfterValidator(_name), _text_of(maxLength=MAX_NAME_LENGTH, pattern=NOT_BLANK)
+    StrictStr, _trimmed(MAX_NAME_LENGTH), _text_of(maxLength=MAX_NAME_LENGTH, pattern=NOT_BLANK)
 ]
 ClientId = Annotated[
     StrictStr,
-    AfterValidator(_client_id),
+    checked_text(
+        lambda value: 1 <= len(value) <= MAX_CLIENT_ID_LENGTH and "\0" not in value,
+        f"must be 1 to {MAX_CLIENT_ID_LENGTH} characters without NUL",
+    ),
     _text_of(minLength=1, maxLength=MAX_CLIENT_ID_LENGTH, pattern=WITHOUT_NUL),
 ]
+GroupKey = Annotated[
+    StrictStr,
+    checked_text(
+        lambda value: (
+            1 <= len(value) <= MAX_KEY_LENGTH and not value.isspace() and "\0" not in value
+        ),
+        f"must be 1 to {MAX_KEY_LENGTH} characters, not blank, without NUL",
+    ),
+    _text_of(minLength=1, maxLength=MAX_KEY_LENGTH, pattern=NOT_BLANK_NOR_NUL),
+]
+WantedMetadata = Annotated[dict[str, Any], BeforeValidator(_wanted_metadata)]
+"""Values of metadata by which conversations are found."""
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
-# No upper limit: a larger `limit` counts as 200 (docs/behaviour.md 1.5).
+# No upper limit: a larger `limit` counts as 200 (specification 1.5).
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
 # The action checks the bounds, after the permission. Here OpenAPI's description gets them.
 Seconds = Annotated[
@@ -328,5 +363,8 @@ Seconds = Annotated[
 SlowSeconds = Annotated[
     StrictInt, Field(json_schema_extra={"minimum": 0, "maximum": MAX_SLOW_SECONDS})
 ]
-Topic = Annotated[StrictStr, AfterValidator(_topic), _text_of(maxLength=MAX_TOPIC_LENGTH)]
+Version = Annotated[StrictInt, Field(ge=1)]
+Topic = Annotated[
+    StrictStr, _trimmed(MAX_TOPIC_LENGTH, least=0), _text_of(maxLength=MAX_TOPIC_LENGTH)
+]
 Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_USES})]

@@ -1,4 +1,4 @@
-"""What comes in: the shape of every request, and the sentence for each way it can be wrong."""
+"""The shape of every request, and the error text for each way it can be wrong."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails
 
 from chat_aio.errors import InvalidInput
@@ -15,6 +16,7 @@ from chat_aio.schema.fields import (
     Body,
     ClientId,
     Emoji,
+    GroupKey,
     Id,
     Ids,
     LookedUp,
@@ -26,16 +28,17 @@ from chat_aio.schema.fields import (
     Note,
     PageSize,
     Query,
+    QueryText,
     Reason,
+    Roles,
     Seconds,
-    SlowSeconds,
-    Topic,
     Uses,
+    Version,
+    WantedMetadata,
     WithConversations,
     WithMessages,
 )
 from chat_aio.schema.models import (
-    History,
     JoinPolicy,
     JoinRequestStatus,
     ParticipantRole,
@@ -45,23 +48,32 @@ from chat_aio.schema.models import (
     Visibility,
 )
 from chat_aio.schema.pagination import limit_from_query
+from chat_aio.schema.room_controls import RoomControls
+
+METADATA_PREFIX = "metadata."
+"""What a parameter of a query begins with that names a field of metadata."""
 
 
 class Input(BaseModel):
     """A request. Unknown fields are ignored; null for an optional field means absent."""
 
     model_config = ConfigDict(
-        frozen=True, alias_generator=to_camel, populate_by_name=True, strict=True
+        # Strict: `"1"` is no number, and 1 no flag. By name: callers in process use Python's names.
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        strict=True,
     )
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """The known fields of a JSON body as keyword arguments of the action; None where absent."""
+        # Only known fields: an action has no parameter for the others, which are ignored.
         return {name: body.get(field.alias or name) for name, field in cls.model_fields.items()}
 
 
 class Page(Input):
-    """The part of a list that a query string asks for."""
+    """The part of a list that a query string requests."""
 
     limit: PageSize | None = None
     cursor: StrictStr | None = None
@@ -74,21 +86,41 @@ class Page(Input):
 
 
 class ConversationFilter(Page):
-    """Which of one's conversations, and what is to come with them."""
+    """A choice of the user's conversations, and the included parts."""
 
     include: WithConversations | None = None
     query: Query | None = Field(default=None, alias="q")
     unread: bool = False
+    ids: LookedUp | None = None
+    metadata: SkipJsonSchema[WantedMetadata | None] = None
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any page; a query string has `include` as words between commas, and the flag as
-        text. Raises InvalidInput for any text but `true` and `false`."""
+        """As for any page; a query string has `include` and `ids` as words between commas, and the
+        flag as text. Raises InvalidInput for any text but `true` and `false`."""
+        # The fields of metadata are parameters of the query string: `metadata.orderId=7`.
+        wanted = {
+            name.removeprefix(METADATA_PREFIX): QueryText(body.get(name))
+            for name in body
+            if name.startswith(METADATA_PREFIX)
+        }
         return {
             **super().arguments(body),
             "include": _words(body.get("include")),
             "unread": _flag("unread", body),
+            "ids": _words(body.get("ids")),
+            "metadata": wanted or None,
         }
+
+
+class MetadataLookup(Input):
+    metadata: WantedMetadata
+
+
+class KeyedConversationFilter(ConversationFilter):
+    """As any choice, or the conversation that has a key."""
+
+    key: GroupKey | None = None
 
 
 def _words(text: object) -> list[str] | None:
@@ -105,7 +137,7 @@ def _flag(name: str, query: Mapping[str, object], *, default: str = "false") -> 
 
 
 class MessageList(Page):
-    """A page of messages, and what is to come with it."""
+    """A page of messages, and the included parts."""
 
     include: WithMessages | None = None
 
@@ -116,7 +148,7 @@ class MessageList(Page):
 
 
 class Timeline(MessageList):
-    """Around which message a page of a main list or a thread is to be, or after which one."""
+    """The message around which, or after which, a page of a main list or a thread is read."""
 
     around: Id | None = None
     after: Id | None = None
@@ -150,6 +182,33 @@ class GroupConversation(Input):
     join_policy: JoinPolicy | None = None
 
 
+class KeyedGroup(GroupConversation):
+    """A group that is found if the host's key has one already, and created otherwise."""
+
+    key: GroupKey | None = None
+
+
+class GroupOf(Input):
+    """A group of exactly these participants: its creator is one only if named."""
+
+    participants: Roles
+    name: Name | None = None
+    metadata: Metadata | None = None
+    visibility: Visibility | None = None
+    join_policy: JoinPolicy | None = None
+
+
+class KeyedGroupOf(GroupOf):
+    """The same for a group that is found if its key has one already."""
+
+    key: GroupKey
+
+
+class KeyLookup(Input):
+    key: GroupKey
+
+
+# An enum and not `object()`: type checkers distinguish its member from other values.
 class Keep(Enum):
     """The default of a field for which None has a meaning, such as clearing it."""
 
@@ -159,10 +218,28 @@ class Keep(Enum):
 KEEP: Final = Keep.KEEP
 
 
+Refused = SkipJsonSchema[Any]
+"""A field that is refused, and not described, without the option for it."""
+
+
+class EditableMetadata(Input):
+    """What the option `editable_metadata` adds to changes: new metadata in place of the old ones,
+    and the version that these must have."""
+
+    metadata: Metadata | None = None
+    metadata_version: Version | None = None
+
+
+class MetadataChange(Input):
+    metadata: Metadata
+    metadata_version: Version | None = None
+
+
 class ConversationChange(Input):
     name: Name | None = None
     visibility: Visibility | None = None
     join_policy: JoinPolicy | None = None
+    metadata: Refused = None
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
@@ -170,11 +247,20 @@ class ConversationChange(Input):
         return {**super().arguments(body), "name": body.get("name", KEEP)}
 
 
-class RoomChange(ConversationChange):
-    frozen: bool | None = None
-    slow_mode_seconds: SlowSeconds | None = None
-    topic: Topic | None = None
-    history: History | None = None
+class RoomChange(RoomControls, ConversationChange):
+    """Without a field, a request changes nothing: at least one is required."""
+
+
+class ConversationChangeWithMetadata(EditableMetadata, ConversationChange):
+    pass
+
+
+class RoomChangeWithMetadata(EditableMetadata, RoomChange):
+    pass
+
+
+class ConversationDeletion(Input):
+    reason: BanReason | None = None
 
 
 class NewConversationBan(Input):
@@ -186,7 +272,13 @@ class Participants(Input):
     user_ids: Ids
 
 
-class Leaver(Input):
+class ParticipantSet(Input):
+    """All participants of a group after the change, with their roles."""
+
+    participants: Roles
+
+
+class ParticipantRemove(Input):
     target_user_id: Id = Field(alias="userId")
 
 
@@ -202,13 +294,13 @@ class NewInvite(Input):
     metadata: Metadata | None = None
 
 
-class Asking(Input):
-    """A note to the admins of the group that the user asks to join; blank means none."""
+class JoinRequestCreate(Input):
+    """A note to the admins of the group that the user wants to join; blank means none."""
 
     message: Note | None = None
 
 
-class Decision(Input):
+class JoinRequestDecisionRequest(Input):
     target_user_id: Id = Field(alias="userId")
     decision: Literal["approve", "deny"]
 
@@ -217,7 +309,7 @@ class RequestList(Page):
     status: JoinRequestStatus | None = None
 
 
-class Target(Input):
+class BlockRequest(Input):
     target_user_id: Id
 
 
@@ -290,6 +382,14 @@ class Forwarding(Input):
 class Edit(Input):
     body: Body
     mentions: Mentions | None = None
+    metadata: Refused = None
+
+
+class MessageChange(EditableMetadata):
+    """An edit, a change of the metadata, or both."""
+
+    body: Body | None = None
+    mentions: Mentions | None = None
 
 
 class Replaced(Input):
@@ -315,7 +415,7 @@ class Search(MessageList):
         return {**super().arguments(body), "prefix": _flag("prefix", body)}
 
 
-class Mark(Input):
+class MarkReadRequest(Input):
     message_id: Id
 
 
@@ -354,11 +454,14 @@ def read(shape: type[I], *, metadata_within: int | None = None, **values: object
 
 
 def _sentence(shape: type[Input], error: ErrorDetails) -> str:
-    """What is wrong with which field, by its name in JSON: `userIds.1 must be a string`."""
+    """The wrong field, by its name in JSON, and the reason: `userIds.1 must be a string`."""
+    # One error is enough, and the first: clients show it next to the field.
     name, *within = error["loc"]
     field = shape.model_fields.get(str(name))
     place = ".".join([(field and field.alias) or str(name), *map(str, within)])
     # An optional field accepts None, so None in a field by itself is a required one left out.
     absent = error["input"] is None and not within
-    sentence = MISSING if absent else SENTENCES[error["type"]]
-    return f"{place} {sentence.format(**error.get('ctx', {}))}"
+    kind = "missing" if absent else error["type"]
+    if kind not in SENTENCES:  # A shape of a host's plugin.
+        return f"{place}: {error['msg']}"
+    return f"{place} {SENTENCES[kind].format(**error.get('ctx', {}))}"

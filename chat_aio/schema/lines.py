@@ -1,5 +1,5 @@
 """The lines of a file of conversations, as `chat-aio conversations` writes and reads it
-(docs/importing.md). What follows from other lines need not be in the file."""
+(docs/guides/importing.md). What follows from other lines need not be in the file."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
@@ -15,32 +15,32 @@ from chat_aio.schema.fields import (
     MAX_PINS,
     ClientId,
     Emoji,
+    GroupKey,
     Id,
     Metadata,
     Moment,
     Name,
-    SlowSeconds,
-    Topic,
     is_text,
 )
 from chat_aio.schema.inputs import SENTENCES
 from chat_aio.schema.models import (
     ConversationType,
-    History,
     JoinPolicy,
     ParticipantRole,
     Role,
     Visibility,
 )
+from chat_aio.schema.room_controls import RoomControls
 
 VERSION = 1
 MAX_FILE_NAME = 255
 
 Whole = Annotated[StrictInt, Field(ge=0, lt=2**53)]
+Counted = Annotated[StrictInt, Field(ge=1, lt=2**53)]
 
 
 class WrongLine(ValueError):
-    """A line that cannot be read; the message says what is wrong with it."""
+    """A line that cannot be read; the message has the reason."""
 
 
 class Line(BaseModel):
@@ -68,10 +68,10 @@ class ParticipantPart(Line):
     joined_at: Moment | None = None
     last_read_seq: Whole | None = None
     last_read_message_id: Id | None = None
-    hidden_upto: Whole | None = None
+    hidden_up_to_seq: Whole | None = None
 
 
-class ConversationLine(Line):
+class ConversationLine(RoomControls, Line):
     """A conversation; the lines of its messages follow."""
 
     kind: Literal["conversation"]
@@ -81,14 +81,12 @@ class ConversationLine(Line):
     id: Id | None = None
     name: Name | None = None
     metadata: Metadata | None = None
+    metadata_version: Counted | None = None
+    key: GroupKey | None = None
     visibility: Visibility | None = None
     join_policy: JoinPolicy | None = None
-    frozen: bool | None = None
-    slow_mode_seconds: SlowSeconds | None = None
-    topic: Topic | None = None
     named_by: Id | None = None
     topic_by: Id | None = None
-    history: History | None = None
     pins: Annotated[list[Id], Field(max_length=MAX_PINS)] | None = None
     activity_at: Moment | None = None
     floor_seq: Whole = 0
@@ -139,11 +137,12 @@ class MessageLine(Line):
     changed_at: Moment | None = None
     reply_to_message_id: Id | None = None
     thread_root_message_id: Id | None = None
-    also_in_main: bool = False
+    also_send_to_main: bool = False
     mentions: Annotated[list[MentionPart], Field(max_length=MAX_MENTIONS)] = []
     reactions: list[ReactionPart] = []
     forwarded_from: ForwardPart | None = None
     metadata: Metadata | None = None
+    metadata_version: Counted | None = None
     attachments: Annotated[list[AttachmentPart], Field(max_length=MAX_ATTACHMENTS)] = []
     client_message_id: ClientId | None = None
     request_hash: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -176,6 +175,7 @@ def parsed(text: bytes) -> dict[str, Any]:
 def line_from(shape: type[L], given: Mapping[str, Any]) -> L:
     """A line of this shape; null means absent. Raises WrongLine, which names the first field that
     is wrong and how."""
+    # As over HTTP, so that a line may be the JSON of an answer.
     present = {name: value for name, value in given.items() if value is not None}
     try:
         line = shape.model_validate(present)
@@ -184,6 +184,7 @@ def line_from(shape: type[L], given: Mapping[str, Any]) -> L:
         place = ".".join(map(str, first["loc"]))
         sentence = {**SENTENCES, **_FURTHER}.get(first["type"], "is not as it must be")
         raise WrongLine(f"{place} {sentence.format(**first.get('ctx', {}))}") from None
+    # Not `Body`, which refuses the blank body of a tombstone.
     if isinstance(line, MessageLine) and not is_text(line.body):
         raise WrongLine("body must be valid Unicode")
     return line

@@ -17,14 +17,26 @@ JoinPolicy = Literal["open", "approval"]
 TargetType = Literal["user", "message", "conversation"]
 ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
-ListPart = Literal["lastMessage", "heads", "users"]
+ListPart = Literal["lastMessage", "unread", "users"]
 PagePart = Literal["users"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionalFields:
+    """Which of the fields that options add are in the shapes of conversations and messages."""
+
+    room_controls: bool = False
+    keys: bool = False
+    metadata_versions: bool = False
+
+
+NO_OPTIONAL_FIELDS = OptionalFields()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
     """A plain dataclass and not a model: a page of conversations has thousands, which pydantic
-    would check one by one (docs/decisions/0003-models-go-out.md)."""
+    would check one by one (decision 0003)."""
 
     __pydantic_config__ = CONFIG
 
@@ -45,8 +57,10 @@ class User(Wire):
 
 
 class Conversation(Wire):
-    """A conversation as all of its participants see it, also in events. The last five are None, and
-    not in the JSON, without the option `room_controls`; `history` only while it is not set."""
+    """A conversation as all of its participants see it, also in events. The fields of options are
+    None, and not in the JSON, without them: `key` without `conversation_keys` and if there is none,
+    `metadata_version` without `editable_metadata`, the last five without `room_controls`;
+    `history` is only while it is not set."""
 
     id: str
     type: ConversationType
@@ -57,6 +71,8 @@ class Conversation(Wire):
     participants: tuple[Participant, ...]
     visibility: Visibility
     join_policy: JoinPolicy
+    key: str | None = Field(default=None, exclude_if=is_none)
+    metadata_version: int | None = Field(default=None, exclude_if=is_none)
     frozen: bool | None = Field(default=None, exclude_if=is_none)
     slow_mode_seconds: int | None = Field(default=None, exclude_if=is_none)
     topic: str | None = Field(default=None, exclude_if=is_none)
@@ -66,15 +82,17 @@ class Conversation(Wire):
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:
         """Each participant's role by user id."""
+        # Cached with the snapshot: every check of a right looks a user up in it.
         return {participant.user_id: participant.role for participant in self.participants}
 
 
-class ViewedConversation(Conversation):
+class ConversationWithUnread(Conversation):
     """A conversation with the caller's unread count, which is 0 for callers who are not in it."""
 
     unread_count: int
 
 
+# An excerpt, since a page of replies would otherwise repeat the same long body.
 class ReplyPreview(Wire):
     id: str
     sender_id: str
@@ -113,6 +131,12 @@ class Attachment(Wire):
     has_thumbnail: bool
 
 
+class Attached(Wire):
+    """A file that was uploaded, for `attachmentIds` of a message."""
+
+    attachment: Attachment
+
+
 class BareMessage(Wire):
     """A message as it is stored, without previews, reactions and mentions: what permission hooks
     get. `attachments` is None, and not in the JSON, if there are none."""
@@ -136,14 +160,18 @@ class BareMessage(Wire):
 
 
 class Message(BareMessage):
+    """A message with everything that readers see. `metadata_version` is None, and not in the JSON,
+    without the option `editable_metadata`."""
+
     reply_to: ReplyPreview | None
     reactions: tuple[Reactions, ...]
     mentions: tuple[str, ...]
     thread_summary: ThreadSummary | None
+    metadata_version: int | None = Field(default=None, exclude_if=is_none)
 
 
 class Invite(Wire):
-    """A link into a group. Whoever has the `code` may redeem it."""
+    """A link into a group. Anybody with the `code` may redeem it."""
 
     code: str
     conversation_id: str
@@ -157,7 +185,7 @@ class Invite(Wire):
 
 
 class InvitePreview(Wire):
-    """What anybody who has the code may see of its group."""
+    """The part of a group that anybody with the code may see."""
 
     conversation_id: str
     name: str | None
@@ -180,19 +208,19 @@ class JoinRequest(Wire):
     metadata: dict[str, Any]
 
 
-class Joining(Wire):
+class JoinResult(Wire):
     """The outcome of joining: `joined` with the conversation, or `pending` with the request."""
 
     status: Literal["joined", "pending"]
-    conversation: ViewedConversation | None
+    conversation: ConversationWithUnread | None
     join_request: JoinRequest | None
 
 
-class Resolution(Wire):
+class JoinRequestDecisionResult(Wire):
     """A resolved request; with the conversation if it was approved."""
 
     join_request: JoinRequest
-    conversation: ViewedConversation | None
+    conversation: ConversationWithUnread | None
 
 
 class ChannelPreview(Wire):
@@ -231,7 +259,7 @@ class Mute(Wire):
 
 
 class Report(Wire):
-    """`evidence` is a copy of what was reported, made with the report."""
+    """`evidence` is a copy of the reported message or conversation, made with the report."""
 
     id: str
     reporter_user_id: str
@@ -240,6 +268,7 @@ class Report(Wire):
     reason: str
     status: ReportStatus
     moderator_note: str | None
+    # Of three shapes, by target, and kept as it was: it must outlive changes of the models.
     evidence: dict[str, Any]
     created_at: Timestamp
     updated_at: Timestamp
@@ -318,10 +347,10 @@ class ChannelPage(Wire):
     next_cursor: str | None
 
 
-class ConversationHead(Wire):
-    """Where a conversation stands for the caller: the seq of its newest message (0 without one),
-    that of the first unread one, and how many unread ones mention the caller; 100 of them means 100
-    or more."""
+class UnreadSummary(Wire):
+    """The unread state of a conversation for the caller: the seq of its newest message (0 without
+    one), that of the first unread one, and how many unread ones mention the caller; 100 of them
+    means 100 or more."""
 
     seq: int
     first_unread_seq: int | None
@@ -329,20 +358,20 @@ class ConversationHead(Wire):
 
 
 class ConversationPage(Wire):
-    """`last_messages` (the newest of the main list), `heads` and `users` are there if they were
-    asked for with `include`, by id. A conversation without a message that the caller may read has
-    no last one (docs/behaviour.md 15.2)."""
+    """`last_messages` (the newest of the main list), `unread_summaries` and `users` are there if
+    they were requested with `include`, by id. A conversation without a message that the caller may
+    read has no last one (specification 15.2)."""
 
-    conversations: tuple[ViewedConversation, ...]
+    conversations: tuple[ConversationWithUnread, ...]
     next_cursor: str | None
     last_messages: dict[str, Message] | None = Field(default=None, exclude_if=is_none)
-    heads: dict[str, ConversationHead] | None = Field(default=None, exclude_if=is_none)
+    unread_summaries: dict[str, UnreadSummary] | None = Field(default=None, exclude_if=is_none)
     users: dict[str, User] | None = Field(default=None, exclude_if=is_none)
 
 
 class MessagePage(Wire):
     """`next_cursor` leads to older messages. `previous_cursor`, to newer ones, is in pages that
-    begin at a message, if newer ones may follow (docs/behaviour.md 15.1)."""
+    begin at a message, if newer ones may follow (specification 15.1)."""
 
     messages: tuple[Message, ...]
     next_cursor: str | None
@@ -350,7 +379,7 @@ class MessagePage(Wire):
     users: dict[str, User] | None = Field(default=None, exclude_if=is_none)
 
 
-class Done(Wire):
+class OkResponse(Wire):
     """The answer of a request that returns nothing."""
 
     ok: Literal[True]

@@ -25,25 +25,18 @@ _IN_RUN = regex.compile(rf"[[\p{{L}}\p{{N}}]&&[{UNSPACED}]]", regex.V1)
 
 def normal(text: str) -> str:
     """The NFKC form of a text, as far as it is looked at; it may be longer than that."""
-    return text if text.isascii() else _normal(_with_short_runs(text))
-
-
-def is_run(term: str) -> bool:
-    """Whether a term is a run without spaces, whose parts are found as well."""
-    return not term.isascii() and _IN_RUN.match(term) is not None
-
-
-def _normal(text: str) -> str:
-    """The normalised text. If its beginning fills what is looked at, the rest is not normalised; it
-    could only change the last letter."""
+    if text.isascii():
+        return text
+    # Normalising sorts the marks of a run in quadratic time: 16,384 took half a second, during
+    # which the event loop stood still. No script has more than 64 on one letter.
+    text = _MARKS.sub(r"\1", text)
     beginning = unicodedata.normalize("NFKC", text[:BEGINNING])
+    # If the beginning fills all that is looked at, the rest could only change its last letter.
     if len(text) <= BEGINNING or len(beginning) > MAX_NORMAL_LENGTH + MAX_MARKS:
         return beginning
     return unicodedata.normalize("NFKC", text)
 
 
-def _with_short_runs(text: str) -> str:
-    """`text` with at most 64 combining marks in a row, more than any script has on one letter."""
-    # Normalising sorts the marks of a run in quadratic time: 16,384 took half a second, during
-    # which the event loop stood still.
-    return _MARKS.sub(r"\1", text)
+def is_run(term: str) -> bool:
+    """Whether a term is a run without spaces, whose parts are found as well."""
+    return not term.isascii() and _IN_RUN.match(term) is not None

@@ -1,4 +1,4 @@
-"""What users set about notifications: the requests and answers of the plugin's routes."""
+"""Users' notification settings: the requests and answers of the plugin's routes."""
 
 import base64
 import binascii
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, StrictStr, WithJsonSchema
 
+from chat_aio.schema.fields import checked_text
 from chat_aio.schema.inputs import Input
 from chat_aio.schema.wire import Timestamp, Wire
 
@@ -16,24 +17,20 @@ MAX_ENDPOINT_LENGTH = 2_048
 def _keys(value: dict[str, str]) -> dict[str, str]:
     """The keys of a browser's subscription: a point of P-256 and a secret of 16 bytes."""
     try:
-        point, secret = (_decoded(value[name]) for name in ("p256dh", "auth"))
+        texts = [value[name] for name in ("p256dh", "auth")]
+        # Before decoding: the JSON may have texts of any length here.
+        if max(map(len, texts)) > 128:
+            raise ValueError
+        point, secret = (
+            base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+            for text in texts
+        )
     except (KeyError, ValueError, binascii.Error):
         raise ValueError("must have p256dh and auth in base64url") from None
+    # An uncompressed point, the only form that Web Push allows.
     if len(point) != 65 or point[0] != 4 or len(secret) != 16:
         raise ValueError("must have p256dh of 65 bytes and auth of 16 bytes")
     return {name: value[name] for name in ("p256dh", "auth")}
-
-
-def _decoded(text: str) -> bytes:
-    if len(text) > 128:
-        raise ValueError(text)
-    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-
-
-def _endpoint(value: str) -> str:
-    if not value.isascii() or not 1 <= len(value) <= MAX_ENDPOINT_LENGTH:
-        raise ValueError(f"must be a URL of at most {MAX_ENDPOINT_LENGTH} characters")
-    return value
 
 
 def _object_of(*names: str) -> WithJsonSchema:
@@ -44,7 +41,13 @@ def _object_of(*names: str) -> WithJsonSchema:
 PushKeys = Annotated[
     dict[StrictStr, StrictStr], AfterValidator(_keys), _object_of("p256dh", "auth")
 ]
-Endpoint = Annotated[StrictStr, AfterValidator(_endpoint)]
+Endpoint = Annotated[
+    StrictStr,
+    checked_text(
+        lambda value: value.isascii() and 1 <= len(value) <= MAX_ENDPOINT_LENGTH,
+        f"must be a URL of at most {MAX_ENDPOINT_LENGTH} characters",
+    ),
+]
 Hours = Annotated[dict[StrictStr, StrictStr], _object_of("start", "end", "timeZone")]
 
 
@@ -78,7 +81,7 @@ class NotificationSettings(Wire):
 
 
 class ConversationNotifications(Wire):
-    """What a user is told of in a conversation; `is_default` if they have not set it."""
+    """A user's notification level in a conversation; `is_default` if they have not set it."""
 
     level: NotificationLevel
     is_default: bool

@@ -27,6 +27,7 @@ def limit_from(limit: object) -> int:
         return DEFAULT_LIMIT
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise InvalidInput("limit must be a whole number of at least 1")
+    # Not an error: clients may ask for all, and get a cursor.
     return min(limit, MAX_LIMIT)
 
 

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
 
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
+# Cached: most members of a group have joined at the same moment (decision 0003).
 @lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
@@ -25,7 +25,7 @@ def timestamp(moment: datetime) -> str:
     return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
 
 
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
+# Cached: most members of a group have joined at the same moment (decision 0003).
 @lru_cache(4_096)
 def aware(moment: datetime) -> datetime:
     """A stored time as aware UTC, also if it was read as a naive one."""
@@ -47,7 +47,7 @@ CONFIG = ConfigDict(
     # So the described shapes allow no other keys, and tests compare all answers with them.
     extra="forbid",
     json_schema_serialization_defaults_required=True,
-    # Errors are logged, and logs must not quote what users have written.
+    # Errors are logged, and logs must not quote users' messages.
     hide_input_in_errors=True,
 )
 
@@ -64,4 +64,5 @@ def is_none(value: object) -> bool:
 
 def json_from(value: Wire | Mapping[str, object]) -> bytes:
     """The UTF-8 JSON of a shape, or of an envelope around shapes."""
+    # Not orjson, which does not know the shapes that an envelope contains.
     return to_json(value, by_alias=True)

@@ -1,4 +1,4 @@
-"""The app that `chat-aio serve` runs: a chat of its own behind a proxy, or a host's app."""
+"""The app that `chat-aio serve` runs: its own chat behind a proxy, or a host's app."""
 
 import importlib
 import inspect
@@ -41,12 +41,12 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
     ),
     "attachments": lambda settings: Attachments(
         max_bytes=settings.attachments_max_bytes,
-        kinds=settings.attachments_kinds,
+        content_types=settings.attachments_content_types,
         files_per_day=settings.attachments_files_per_day,
         bytes_per_day=settings.attachments_bytes_per_day,
-        thumbnail_side=settings.attachments_thumbnail_side,
+        thumbnail_size=settings.attachments_thumbnail_size,
         max_pixels=settings.attachments_max_pixels,
-        sweep_seconds=settings.attachments_sweep_seconds,
+        cleanup_interval_seconds=settings.attachments_cleanup_interval_seconds,
     ),
 }
 
@@ -88,7 +88,7 @@ def _make_standalone(settings: ServeSettings) -> web.Application:
     chat = Chat(
         # Made here, within the event loop: a client belongs to the loop in which it is made.
         clients.make(),
-        renew=clients.make,
+        database_factory=clients.make,
         auth=callers.auth,
         hooks=Hooks(can_moderate=can_moderate, allowed_roles=callers.allowed_roles),
         options=settings.options,
@@ -120,32 +120,28 @@ async def _made_by(place: str) -> web.Application:
 
 
 def observers_of(settings: ServeSettings) -> list[Observer]:
-    """Metrics and traces, as asked for. Raises SetupError if their packages are not installed."""
-    return [*_metrics(settings), *_tracing(settings)]
-
-
-def _metrics(settings: ServeSettings) -> list[Observer]:
-    if settings.metrics is False:
-        return []
-    try:
-        from chat_aio.observability.metrics import Metrics
-    except ImportError:
-        if settings.metrics is None:
-            return []
-        raise SetupError("metrics need a package: pip install chat-aio[metrics]") from None
-    return [Metrics()]
-
-
-def _tracing(settings: ServeSettings) -> list[Observer]:
-    if not settings.tracing:
-        return []
-    try:
-        from chat_aio.observability.tracing import Tracing, has_sdk
-    except ImportError:
-        raise SetupError("tracing needs a package: pip install chat-aio[otel]") from None
-    if not has_sdk():
-        log.warning(
-            "spans are lost: no OpenTelemetry SDK is set up in this process, "
-            "as `opentelemetry-instrument chat-aio serve ...` does it"
-        )
-    return [Tracing(user_ids=settings.tracing_user_ids)]
+    """Metrics and traces, as set. Raises SetupError if their packages are not installed."""
+    observers: list[Observer] = []
+    if settings.metrics is not False:
+        try:
+            from chat_aio.observability.metrics import Metrics
+        except ImportError:
+            # None is the default: metrics where the package is there, and no error where it is not.
+            if settings.metrics is not None:
+                raise SetupError(
+                    "metrics need the extra metrics (docs/start/installation.md)"
+                ) from None
+        else:
+            observers.append(Metrics())
+    if settings.tracing:
+        try:
+            from chat_aio.observability.tracing import Tracing, has_sdk
+        except ImportError:
+            raise SetupError("tracing needs the extra otel (docs/start/installation.md)") from None
+        if not has_sdk():
+            log.warning(
+                "spans are lost: no OpenTelemetry SDK is set up in this process, "
+                "as `opentelemetry-instrument chat-aio serve ...` does it"
+            )
+        observers.append(Tracing(user_ids=settings.tracing_user_ids))
+    return observers

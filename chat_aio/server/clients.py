@@ -1,4 +1,4 @@
-"""Clients of MongoDB, made from what `--mongo-url` says."""
+"""Clients of MongoDB, made from `--mongo-url`."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.errors import SetupError
 from chat_aio.options import Options
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, database_over
 
 MEMBER_SECONDS = 3.0
 
@@ -69,8 +69,7 @@ async def with_database(
     """Run `act` with the database of a chat with these options. Raises SetupError if it cannot be
     reached."""
     async with client_of(url) as client:
-        prefix, flags = options.collection_prefix, options.flags
-        database = Database(client[name], prefix=prefix, flags=flags)
+        database = database_over(client[name], options)
         await database.require_replica_set()
         return await act(database)
 

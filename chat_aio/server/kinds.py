@@ -43,29 +43,29 @@ def kind_of(type_: Any) -> Kind:
     if origin is Literal:
         return Kind("|".join(inside), one_of(inside), lambda given: _chosen(given, inside))
     if origin is Mapping and inside == (str, str):
-        return Kind("JSON", "a table of texts", _texts)
-    if origin in (Collection, frozenset, tuple):
-        return _list_of(inside[0])
-    raise TypeError(f"a setting cannot be of type {type_}")
-
-
-def _list_of(member: Any) -> Kind:
-    if member is Capability:
+        return Kind(
+            "JSON",
+            "a table of texts",
+            lambda given: {name: _text(value) for name, value in _table(given).items()},
+        )
+    if origin in (Collection, frozenset, tuple) and inside[0] is Capability:
         names = {known.name.lower(): known for known in Capability}
         return Kind(
             "A,B",
             f"any of {', '.join(names)}",
             lambda given: frozenset(names[_chosen(one, tuple(names))] for one in _listed(given)),
         )
-    if get_origin(member) is Literal:
-        known = get_args(member)
+    if origin in (Collection, frozenset, tuple) and get_origin(inside[0]) is Literal:
+        known = get_args(inside[0])
         return Kind(
             "A,B",
             f"any of {', '.join(known)}",
             # Once each: a plugin that is named twice is one plugin.
             lambda given: tuple(dict.fromkeys(_chosen(one, known) for one in _listed(given))),
         )
-    return Kind("A,B", "texts", lambda given: tuple(_text(one) for one in _listed(given)))
+    if origin in (Collection, frozenset, tuple):
+        return Kind("A,B", "texts", lambda given: tuple(_text(one) for one in _listed(given)))
+    raise TypeError(f"a setting cannot be of type {type_}")
 
 
 def _text(given: Any) -> str:
@@ -75,6 +75,7 @@ def _text(given: Any) -> str:
 
 
 def _whole(given: Any) -> int:
+    # `int` accepts both: true as 1, and 2.7 as 2.
     if isinstance(given, bool | float):
         raise ValueError(given)
     return int(given)
@@ -84,10 +85,6 @@ def _number(given: Any) -> float:
     if isinstance(given, bool) or not math.isfinite(float(given)):
         raise ValueError(given)
     return float(given)
-
-
-def _switch(given: Any) -> bool:
-    return given if isinstance(given, bool) else SWITCH[_text(given).lower()]
 
 
 def _chosen(given: Any, known: Collection[str]) -> str:
@@ -124,10 +121,6 @@ def _tables(given: Any) -> tuple[dict[str, Any], ...]:
     return tuple(listed)
 
 
-def _texts(given: Any) -> dict[str, str]:
-    return {name: _text(value) for name, value in _table(given).items()}
-
-
 class UnknownName(ValueError):
     """A name in a table that has no meaning; the text names it."""
 
@@ -147,7 +140,11 @@ def _quotas(given: Any) -> Quotas | None:
 TABLES = tuple[Mapping[str, Any], ...]
 
 SCALARS = {
-    bool: Kind(None, "true or false", _switch),
+    bool: Kind(
+        None,
+        "true or false",
+        lambda given: given if isinstance(given, bool) else SWITCH[_text(given).lower()],
+    ),
     str: Kind("TEXT", "text", _text),
     int: Kind("NUMBER", "a whole number", _whole),
     float: Kind("NUMBER", "a number", _number),
@@ -155,5 +152,5 @@ SCALARS = {
 
 _QUOTAS = tuple(field.name for field in fields(Quotas))
 _OF_QUOTAS = (
-    f"null, or a table with null or a whole number from 1 on for any of {', '.join(_QUOTAS)}"
+    f"null, or a table with null or a whole number from 0 on for any of {', '.join(_QUOTAS)}"
 )

@@ -15,19 +15,15 @@ def log_to_stderr(log_format: LogFormat = "text") -> None:
     is asked for and the extra `logs` is not installed."""
     logging.basicConfig(level=logging.INFO, format=LINE)
     if log_format == "json":
-        formatter = _json_formatter()
+        try:
+            from pythonjsonlogger.json import JsonFormatter
+        except ImportError:
+            raise SetupError("for JSON logs install chat-aio[logs]") from None
+        formatter = JsonFormatter(
+            "{process}{levelname}{name}{message}",
+            style="{",
+            rename_fields={"levelname": "level", "name": "logger"},
+            timestamp="time",
+        )
         for handler in logging.getLogger().handlers:
             handler.setFormatter(formatter)
-
-
-def _json_formatter() -> logging.Formatter:
-    try:
-        from pythonjsonlogger.json import JsonFormatter
-    except ImportError:
-        raise SetupError("for JSON logs install chat-aio[logs]") from None
-    return JsonFormatter(
-        "{process}{levelname}{name}{message}",
-        style="{",
-        rename_fields={"levelname": "level", "name": "logger"},
-        timestamp="time",
-    )

@@ -14,23 +14,18 @@ LoopKind = Literal["auto", "asyncio", "uvloop"]
 def run_on(kind: LoopKind, main: Coroutine[Any, Any, T]) -> T:
     """Run on uvloop where it is installed, or on the loop that is named. Raises SetupError for a
     uvloop that is not installed, and what `main` raises."""
-    try:
-        factory = _factory_of(kind)
-    except SetupError:
-        main.close()
-        raise
+    factory: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop
+    if kind != "asyncio":
+        try:
+            import uvloop
+        except ImportError:
+            if kind == "uvloop":
+                # Else Python warns of a coroutine that was never awaited.
+                main.close()
+                raise SetupError(
+                    "uvloop needs the extra uvloop (docs/start/installation.md)"
+                ) from None
+        else:
+            factory = uvloop.new_event_loop
     with asyncio.Runner(loop_factory=factory) as runner:
         return runner.run(main)
-
-
-def _factory_of(kind: LoopKind) -> Callable[[], asyncio.AbstractEventLoop]:
-    if kind == "asyncio":
-        return asyncio.new_event_loop
-    try:
-        import uvloop
-    except ImportError:
-        if kind == "auto":
-            return asyncio.new_event_loop
-        raise SetupError("uvloop needs a package: pip install chat-aio[uvloop]") from None
-    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
-    return factory

@@ -67,7 +67,15 @@ async def serve(
         await asyncio.wait({serving})
     finally:
         serving.cancel()
-        await _end(runner, within=end_within)
+        # Streams end, requests and writes are finished. A request that is cut off gets no answer,
+        # so nothing that was acknowledged is lost.
+        try:
+            async with asyncio.timeout(end_within):
+                await runner.cleanup()
+        except TimeoutError:
+            raise SetupError(
+                f"not all was finished within {end_within} seconds, and is cut off"
+            ) from None
     if not serving.cancelled():
         serving.result()
 
@@ -80,6 +88,7 @@ async def _run(runner: web.AppRunner, at: socket.socket, lifeline: socket.socket
     except OSError as error:
         raise SetupError(f"cannot listen on {host}:{port} ({error})") from error
     log.info("process %d is serving at %s, port %d", os.getpid(), host, port)
+    # Only now: the supervisor replaces the next worker once this one serves.
     if lifeline is not None:
         lifeline.send(b"+")
     await asyncio.Event().wait()
@@ -91,13 +100,3 @@ def _cut(lifeline: socket.socket, serving: asyncio.Task[None]) -> None:
     asyncio.get_running_loop().remove_reader(lifeline)
     log.warning("process %d ends because its supervisor is gone", os.getpid())
     serving.cancel()
-
-
-async def _end(runner: web.AppRunner, *, within: float | None) -> None:
-    """End streams, finish requests and writes. A request that is cut off gets no answer, so nothing
-    that was acknowledged is lost."""
-    try:
-        async with asyncio.timeout(within):
-            await runner.cleanup()
-    except TimeoutError:
-        raise SetupError(f"not all was finished within {within} seconds, and is cut off") from None

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any, Literal, get_type_hints
 
@@ -24,7 +24,7 @@ PluginName = Literal["typing", "presence", "receipts", "filter", "drafts", "atta
 
 LIBRARY_ONLY = {
     "auth": "a function; `auth_header` names the user",
-    "hooks": "functions; `moderators` and `moderator_header` stand for `can_moderate`",
+    "hooks": "functions; `moderators` and `moderator_header` replace `can_moderate`",
     "plugins of your own": "objects; the package's own are `plugins`",
     "Filter(classifier)": "a function",
     "Filter(classifier_timeout)": "goes with the classifier",
@@ -33,11 +33,12 @@ LIBRARY_ONLY = {
     "Notifications": "an object with a function or keys in it",
     "Attachments(store)": "an object; `serve` has GridFS",
     "Attachments(scan)": "a function",
-    "Attachments(scan_seconds)": "goes with the scanner",
+    "Attachments(scan_timeout_seconds)": "goes with the scanner",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
+    "admin": "a database with more rights; the commands of `chat-aio` do the same",
     "clock": "a function, for tests",
-    "renew": "a function; `serve` replaces a stuck client by itself",
-    "profile_seconds": "goes with the hook `profiles`",
+    "database_factory": "a function; `serve` replaces a stuck client by itself",
+    "profile_cache_seconds": "goes with the hook `profiles`",
     "reauthenticate": "the header of a request that opened a stream never changes",
     "Metrics(registry)": "an object; `serve` uses Prometheus's default registry",
     "Tracing(provider)": "an object; `serve` uses that of the process",
@@ -53,12 +54,8 @@ _PASSWORD = re.compile(r"(://[^:@/]*):.*@")
 _FURTHER_SECRETS = re.compile(r"(?i)(KeyFilePassword=|SESSION_TOKEN:)[^&,]*")
 
 
-def _always(_: Any) -> None:
-    """The check of a setting whose every value can be."""
-
-
 def _means(
-    meaning: str, *, check: Callable[[Any], object] = _always, flag: str | None = None
+    meaning: str, *, check: Callable[[Any], object] = lambda _: None, flag: str | None = None
 ) -> dict[str, Any]:
     """The description of a field. `check` raises ValueError for a value that cannot be; `flag` is
     given once for each value of a list."""
@@ -122,10 +119,11 @@ class ServeSettings:
             "request header in which a trusted proxy names the user", check=_check_header
         ),
     )
+    # Moderators are named by a list or a header: `serve` verifies no tokens (decision 0057).
     moderators: tuple[str, ...] = field(
         default=(),
         metadata=_means(
-            "id of a user who may moderate; give the flag once for each",
+            "id of a moderator; give the flag once for each",
             check=_check_ids,
             flag="--moderator",
         ),
@@ -175,8 +173,8 @@ class ServeSettings:
     drafts_assistants: tuple[str, ...] = field(
         default=(),
         metadata=_means(
-            "id of a user who may write drafts (the plugin `drafts`) and messages with the role "
-            "`assistant`; give the flag once for each",
+            "id of an assistant, which writes drafts (the plugin `drafts`) and messages with the "
+            "role `assistant`; give the flag once for each",
             check=_check_ids,
             flag="--assistant",
         ),
@@ -195,7 +193,7 @@ class ServeSettings:
             check=lambda value: Attachments(max_bytes=value),
         ),
     )
-    attachments_kinds: tuple[str, ...] = field(
+    attachments_content_types: tuple[str, ...] = field(
         default=("*",),
         metadata=_means("content types of files that are allowed, such as `image/*`"),
     )
@@ -213,11 +211,11 @@ class ServeSettings:
             check=lambda value: Attachments(bytes_per_day=value),
         ),
     )
-    attachments_thumbnail_side: int = field(
+    attachments_thumbnail_size: int = field(
         default=320,
         metadata=_means(
             "maximum width and height of thumbnails, which need `chat-aio[attachments]`",
-            check=lambda value: Attachments(thumbnail_side=value),
+            check=lambda value: Attachments(thumbnail_size=value),
         ),
     )
     attachments_max_pixels: int = field(
@@ -226,11 +224,11 @@ class ServeSettings:
             "a larger image has no thumbnail", check=lambda value: Attachments(max_pixels=value)
         ),
     )
-    attachments_sweep_seconds: float = field(
+    attachments_cleanup_interval_seconds: float = field(
         default=60.0,
         metadata=_means(
             "how often is looked for files that no message carries",
-            check=lambda value: Attachments(sweep_seconds=value),
+            check=lambda value: Attachments(cleanup_interval_seconds=value),
         ),
     )
     metrics: bool | None = field(
@@ -251,7 +249,7 @@ class ServeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One setting: what it is called and means, and how it is read."""
+    """One setting: its name and meaning, and how it is read."""
 
     name: str
     kind: Kind
@@ -276,6 +274,7 @@ class Setting:
         except UnknownName:
             raise
         except (AttributeError, KeyError, TypeError, ValueError):
+            # A connection string may contain a password, and errors are logged.
             shown = "" if self.name == "mongo_url" else f", not {given!r}"
             raise ValueError(f"must be {self.kind.expected}{shown}") from None
         self.check(value)
@@ -290,6 +289,7 @@ class Setting:
             return {name: most for name, most in asdict(value).items() if most != usual[name]}
         if self.name == "filter_rules":
             return [*value]
+        # A set has no order: sorted, the outputs of two processes can be compared.
         if isinstance(value, frozenset | tuple):
             return sorted(
                 (element.name.lower() if isinstance(element, Enum) else str(element))
@@ -304,7 +304,7 @@ def text_of(shown: Any) -> str:
 
 
 def _checked_by_options(name: str) -> Callable[[Any], object]:
-    """Options refuse what is out of range."""
+    """Options refuse values out of range."""
 
     def check(value: Any) -> None:
         try:
@@ -315,39 +315,34 @@ def _checked_by_options(name: str) -> Callable[[Any], object]:
     return check
 
 
-def _of_own(field: Field[Any], types: Mapping[str, Any]) -> Setting:
-    return Setting(
-        name=field.name,
-        kind=kind_of(types[field.name]),
-        default=field.default,
-        meaning=field.metadata["meaning"],
-        check=field.metadata["check"],
-        own_flag=field.metadata["flag"],
-    )
-
-
-def _of_option(field: Field[Any], types: Mapping[str, Any]) -> Setting:
-    made = field.default_factory() if field.default_factory is not MISSING else field.default
-    return Setting(
-        name=field.name,
-        kind=kind_of(types[field.name]),
-        default=DEFAULTS.get(field.name, made),
-        meaning=field.metadata["meaning"],
-        check=_checked_by_options(field.name),
-    )
-
-
 def _settings() -> dict[str, Setting]:
     own, options = get_type_hints(ServeSettings), get_type_hints(Options)
-    all_of_them = (
-        *(_of_own(field, own) for field in fields(ServeSettings) if field.name != "options"),
-        *(
-            _of_option(field, options)
-            for field in fields(Options)
-            if field.name not in LIBRARY_ONLY
-        ),
-    )
-    return {setting.name: setting for setting in all_of_them}
+    settings = [
+        Setting(
+            name=field.name,
+            kind=kind_of(own[field.name]),
+            default=field.default,
+            meaning=field.metadata["meaning"],
+            check=field.metadata["check"],
+            own_flag=field.metadata["flag"],
+        )
+        for field in fields(ServeSettings)
+        if field.name != "options"
+    ]
+    for option in fields(Options):
+        if option.name not in LIBRARY_ONLY:
+            make = option.default_factory
+            usual = make() if make is not MISSING else option.default
+            settings.append(
+                Setting(
+                    name=option.name,
+                    kind=kind_of(options[option.name]),
+                    default=DEFAULTS.get(option.name, usual),
+                    meaning=option.metadata["meaning"],
+                    check=_checked_by_options(option.name),
+                )
+            )
+    return {setting.name: setting for setting in settings}
 
 
 SETTINGS = _settings()

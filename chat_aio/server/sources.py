@@ -42,11 +42,29 @@ def made_of_found(found: Mapping[str, Found]) -> ServeSettings:
 
 def find_settings(*, config: str | None = None, **flags: Any) -> dict[str, Found]:
     """Every setting with its source, as `settings_from`."""
-    given = _of_file(config) | _of_environment() | _of_flags(flags)
-    return {
-        name: _read(setting, given[name]) if name in given else Found(setting.default, DEFAULT)
+    given = _of_file(config)
+    # An empty variable counts as none, so that `NAME=` and `${NAME:-}` leave a setting alone.
+    given |= {
+        name: Found(os.environ[setting.variable], setting.variable)
         for name, setting in SETTINGS.items()
+        if os.environ.get(setting.variable)
     }
+    # click gives an empty tuple where a flag that may be repeated was not given.
+    given |= {
+        name: Found(value, SETTINGS[name].flag)
+        for name, value in flags.items()
+        if value is not None and value != ()
+    }
+    found = {}
+    for name, setting in SETTINGS.items():
+        if (source := given.get(name)) is None:
+            found[name] = Found(setting.default, DEFAULT)
+            continue
+        try:
+            found[name] = Found(setting.read(source.value), source.place)
+        except ValueError as error:
+            raise WrongSetting(f"{source.place}: {error}") from None
+    return found
 
 
 def unknown_variables() -> list[str]:
@@ -61,24 +79,6 @@ def unknown_variables() -> list[str]:
     return said
 
 
-def _of_flags(flags: Mapping[str, Any]) -> dict[str, Found]:
-    # click gives an empty tuple where a flag that may be repeated was not given.
-    return {
-        name: Found(value, SETTINGS[name].flag)
-        for name, value in flags.items()
-        if value is not None and value != ()
-    }
-
-
-def _of_environment() -> dict[str, Found]:
-    """An empty variable counts as none, so that `NAME=` and `${NAME:-}` leave a setting alone."""
-    return {
-        name: Found(os.environ[setting.variable], setting.variable)
-        for name, setting in SETTINGS.items()
-        if os.environ.get(setting.variable)
-    }
-
-
 def _of_file(config: str | None) -> dict[str, Found]:
     place = CONFIG_FLAG if config is not None else CONFIG_VARIABLE
     name = config if config is not None else os.environ.get(CONFIG_VARIABLE)
@@ -88,18 +88,12 @@ def _of_file(config: str | None) -> dict[str, Found]:
         table = tomllib.loads(Path(name).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise WrongSetting(f"{place}: {name} cannot be read: {error}") from None
+    # An error here and a warning for variables: the file is ours alone.
     if unknown := next((key for key in table if key not in SETTINGS), None):
         meant = _meant(unknown)
         hint = f"; is {meant.name} meant?" if meant else ""
         raise WrongSetting(f"{name}: {unknown} is no setting{hint}")
     return {key: Found(value, f"{name}: {key}") for key, value in table.items()}
-
-
-def _read(setting: Setting, found: Found) -> Found:
-    try:
-        return Found(setting.read(found.value), found.place)
-    except ValueError as error:
-        raise WrongSetting(f"{found.place}: {error}") from None
 
 
 def _meant(name: str) -> Setting | None:

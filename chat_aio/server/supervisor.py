@@ -27,8 +27,8 @@ AS_WORKER = "--as-worker"
 
 
 class Workers:
-    """The worker processes at one bound socket. Each runs this command line anew, so a replaced one
-    runs the version that is installed by then."""
+    """The worker processes at one bound socket. Each runs this command line again, so a replaced
+    one runs the version that is installed by then."""
 
     def __init__(self, count: int, at: socket.socket, *, log_format: str = "text") -> None:
         self._at = at
@@ -39,42 +39,41 @@ class Workers:
         """Run until SIGTERM or SIGINT, or until the first worker has failed to start; returns the
         exit code. SIGHUP replaces the workers one by one, each once the one before it serves.
         """
+
+        async def keep() -> int:
+            # One worker first: an app that cannot start would otherwise fail in every worker, again
+            # and again.
+            if not await self._workers[0].start():
+                return await self._workers[0].ended()
+            await asyncio.gather(*(worker.keep() for worker in self._workers))
+            return 0
+
         with shared_metrics() as self._forget_metrics:
-            return await self._run()
-
-    async def _run(self) -> int:
-        keeping = asyncio.create_task(self._keep())
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, keeping.cancel)
-        loop.add_signal_handler(signal.SIGHUP, self._roll)
-        try:
-            await asyncio.wait({keeping})
-        finally:
-            self._at.close()
-            if self._rolling is not None:
-                self._rolling.cancel()
-            codes = await asyncio.gather(*(worker.end() for worker in self._workers))
-        return max(codes) if keeping.cancelled() else keeping.result()
-
-    async def _keep(self) -> int:
-        """Start one worker; if it serves, keep all of them running."""
-        # An app that cannot start would otherwise fail in every worker, again and again.
-        if not await self._workers[0].start():
-            return await self._workers[0].ended()
-        await asyncio.gather(*(worker.keep() for worker in self._workers))
-        return 0
+            keeping = asyncio.create_task(keep())
+            loop = asyncio.get_running_loop()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.add_signal_handler(number, keeping.cancel)
+            loop.add_signal_handler(signal.SIGHUP, self._roll)
+            try:
+                await asyncio.wait({keeping})
+            finally:
+                self._at.close()
+                if self._rolling is not None:
+                    self._rolling.cancel()
+                codes = await asyncio.gather(*(worker.end() for worker in self._workers))
+            return max(codes) if keeping.cancelled() else keeping.result()
 
     def _forget(self, pid: int) -> None:
         self._forget_metrics(pid)
 
     def _roll(self) -> None:
-        if self._rolling is None or self._rolling.done():
-            self._rolling = asyncio.create_task(self._replace_all())
+        async def replace_all() -> None:
+            # One by one: the others serve in the meantime.
+            for worker in self._workers:
+                await worker.replace()
 
-    async def _replace_all(self) -> None:
-        for worker in self._workers:
-            await worker.replace()
+        if self._rolling is None or self._rolling.done():
+            self._rolling = asyncio.create_task(replace_all())
 
 
 class _Worker:
@@ -98,7 +97,10 @@ class _Worker:
         with theirs:
             given = (self._at.fileno(), theirs.fileno())
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, *sys.orig_argv[1:], AS_WORKER, *map(str, given)),
+                sys.executable,
+                *sys.orig_argv[1:],
+                AS_WORKER,
+                *map(str, given),
                 pass_fds=given,
                 env={**os.environ, LOG_FORMAT_VARIABLE: self._log_format},
                 start_new_session=True,  # Ctrl+C is for the supervisor.
@@ -109,12 +111,12 @@ class _Worker:
 
     async def keep(self) -> None:
         """Keep a process running for ever. One that has failed is replaced after a pause, which
-        grows while processes fail before they serve, and ends when the worker is to be replaced."""
+        grows while processes fail before they serve, and ends when the worker must be replaced."""
         failures = 0
         while True:
             served = self._serves.is_set() if self._process else await self.start()
             failures = 0 if served else failures + 1
-            # A worker that ended cleanly was asked to, so that it is replaced: that needs no pause.
+            # A worker that ended cleanly was ended on request: replacing it needs no pause.
             if code := await self.ended():
                 pause = min(PAUSE_SECONDS * 2 ** max(0, failures - 1), LONGEST_PAUSE_SECONDS)
                 log.warning("a worker ended with exit code %d and is replaced in %d s", code, pause)

@@ -1,1 +1,1 @@
-"""How MongoDB keeps it: the only package that imports pymongo."""
+"""Storage in MongoDB: the only package that imports pymongo."""

@@ -1,4 +1,4 @@
-"""Which messages carry an attachment: those of the database are what counts."""
+"""Finds messages that carry an attachment: only the messages in the database count."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,9 +8,9 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import READ
 
-KEPT_FOR_A_SEND = timedelta(minutes=5)
-"""So long a file is kept for a message that is about to carry it: longer than a send can take from
-its last question to its commit (docs/decisions/0067)."""
+ATTACHMENT_GRACE_PERIOD = timedelta(minutes=5)
+"""How long a file is kept for a message that is about to carry it: longer than a send can take from
+its last check to its commit (decision 0067)."""
 
 
 async def list_carriers(
@@ -21,6 +21,7 @@ async def list_carriers(
     chosen = {"attachments.id": attachment_id, "deletedAt": None, "_id": {"$gt": after}}
     stages: list[dict[str, Any]] = [{"$match": chosen}, {"$sort": {"_id": 1}}]
     if participant is not None:
+        # Joined before the limit: a page would otherwise be short where others' messages are many.
         joined = {
             "from": database.conversations.name,
             "localField": "conversationId",
@@ -38,10 +39,12 @@ async def list_carriers(
 
 
 async def carried(database: Database, attachment_ids: Sequence[str]) -> set[str]:
-    """Those of some attachments that a message carries, or a held one, or an earlier version of
-    one."""
+    """The attachments, among these, that a message carries, or a held message, or an earlier
+    version of a message."""
     ids = list(attachment_ids)
     stages: list[dict[str, Any]] = [
+        # Twice: the first match uses the index, the second one leaves out other attachments of the
+        # same messages.
         {"$match": {"attachments.id": {"$in": ids}}},
         {"$unwind": "$attachments"},
         {"$match": {"attachments.id": {"$in": ids}}},

@@ -1,4 +1,4 @@
-"""The audit log: rows are only added, in the transaction of the change that they are about."""
+"""The audit log: rows are only added, in the transaction of the change that they record."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -20,7 +20,7 @@ def entry(
     moved: tuple[str | None, str | None] = (None, None),
     **details: Any,
 ) -> AuditEntry:
-    """A row of the log: who did what to what, when, and from which status to which (`moved`)."""
+    """A row of the log: actor, action, target, time, and the change of status (`moved`)."""
     before, after = moved
     return {
         "_id": entry_id,
@@ -35,7 +35,7 @@ def entry(
 
 
 async def note(database: Database, row: AuditEntry) -> None:
-    """Add a row about something that changes nothing."""
+    """Add a row about an action that changes nothing."""
     await database.write(lambda: database.audit.insert_one(row))
 
 
@@ -56,9 +56,10 @@ async def list_newest(database: Database, *, target_id: str | None, limit: int) 
 
 
 async def add_once(database: Database, row: AuditEntry) -> None:
-    """Add a row, unless one with its id is there."""
+    """Add a row, unless one with its id exists."""
 
     async def body(session: Session) -> None:
+        # A read, because a duplicate key would abort the transaction with an error.
         if await database.audit.find_one({"_id": row["_id"]}, session=session):
             raise Unchanged(None)
         await add(database, row, session)

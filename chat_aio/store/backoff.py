@@ -1,6 +1,6 @@
 """Back-off: how long a writer waits before it tries again.
 
-The driver's own back-off gave tails of seconds (docs/decisions/0002).
+The driver's own back-off gave tails of seconds (decision 0002).
 """
 
 import random
@@ -13,5 +13,5 @@ def jitter(tries: int) -> float:
 
 def turn(tries: int) -> float:
     """Seconds to wait after losing a conversation to another process: a few batches long at first,
-    and shorter with every try, so that the writer that has lost most often goes first."""
+    and shorter with every try, so that the writer with most losses gets the conversation first."""
     return random.uniform(0.001, max(0.002, 0.024 / tries))

@@ -1,6 +1,6 @@
 """Bans: rows are kept for good, and a user has at most one active ban.
 
-Each process caches who is banned, and drops entries when the change stream reports a ban.
+Each process caches which users are banned, and drops entries when the change stream reports a ban.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ NO_DATE = {"$not": {"$type": "date"}}
 
 
 def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
-    """The query for active bans, which goes by dates only, so that bans of other programs count. A
+    """The query for active bans, which uses dates only, so that bans of other programs count. A
     value that is not a date neither ends nor revokes a ban."""
     lasting = {"$or": [{"expiresAt": NO_DATE}, {"expiresAt": {"$gt": at}}]}
     return {**({"userId": user_id} if user_id else {}), "revokedAt": NO_DATE, **lasting}
@@ -30,8 +30,8 @@ def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
 async def put(
     database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime, replaces: bool = False
 ) -> BanDocument:
-    """Insert a ban, unless the user has an active one; returns the active ban. With `replaces`, one
-    that ends at another time is revoked for it."""
+    """Insert a ban, unless the user has an active one; returns the active ban. With `replaces`, an
+    active ban that ends at another time is revoked in its favour."""
 
     async def body(session: Session) -> BanDocument:
         in_force = active(ban["userId"], at=at)
@@ -40,8 +40,9 @@ async def put(
             raise Unchanged(found)
         if found:
             over = {"revokedAt": at, "revokedByUserId": ban.get("createdByUserId")}
+            # All of them: bans of other programs have no `activeUserId`, so there may be several.
             await database.bans.update_many(in_force, {"$set": over}, session=session)
-            # Another length, for the same reason, unless a new one is given.
+            # Only the duration changes: the reason stays, unless a new one is given.
             ban["reason"] = ban.get("reason") or found.get("reason")
         # An expired ban still has `activeUserId`, whose unique index lets two processes at once
         # insert only one ban.
@@ -60,7 +61,8 @@ async def put(
 async def revoke(
     database: Database, ban_id: str, row: AuditEntry, *, by: str, at: datetime
 ) -> BanDocument | None:
-    """Revoke a ban unless it is revoked already; returns it afterwards, None if there is none."""
+    """Revoke a ban unless it is revoked already; returns it afterwards, or None if there is
+    none."""
 
     async def body(session: Session) -> BanDocument | None:
         revoked = await database.bans.find_one_and_update(
@@ -92,8 +94,8 @@ async def list_newest(
     position: keyset_query.After | None,
     limit: int,
 ) -> list[BanDocument]:
-    """Bans, newest first, followed by those without a `createdAt`, which other programs may have
-    written and which are in force as well. Their position has the time LONG_AGO."""
+    """Bans, newest first, followed by bans without a `createdAt`, which other programs may have
+    written and which are also in force. Their position has the time LONG_AGO."""
     found: list[BanDocument] = []
     timeless: dict[str, Any] = {"createdAt": NO_DATE}
     if position and position[0] == LONG_AGO:
@@ -109,12 +111,6 @@ async def list_newest(
     return found
 
 
-def _end(ban: BanDocument, *, never: datetime) -> datetime:
-    """When a ban ends; `never` if `expiresAt` is not a date."""
-    expires_at = ban.get("expiresAt")
-    return expires_at if isinstance(expires_at, datetime) else never
-
-
 def position_of(ban: BanDocument) -> keyset_query.After:
     """The position of a ban in `list_newest`."""
     at = ban.get("createdAt")
@@ -122,10 +118,10 @@ def position_of(ban: BanDocument) -> keyset_query.After:
 
 
 class Bans:
-    """The cache of one process of who is banned until when. Expiry is by the clock.
+    """One process's cache of users and the ends of their bans. Bans expire by the clock.
 
-    While the feed is not live, nothing is cached and every call reads the database. Whoever asks
-    sets `used`.
+    While the feed is not live, nothing is cached and every call reads the database. Every call sets
+    `used`.
     """
 
     def __init__(
@@ -140,6 +136,7 @@ class Bans:
 
     async def is_banned(self, user_id: str) -> bool:
         """Whether a user has an active ban. Raises StorageUnavailable."""
+        # Wakes an idle feed, without which nothing is cached (decision 0055).
         self._used.set()
         known = self._until.get(user_id, NEVER)
         if known is NEVER:
@@ -157,7 +154,7 @@ class Bans:
 
     def forget(self, user_id: str | None = None) -> None:
         """Invalidate the entry of a user whose ban has changed; all entries if the user is unknown.
-        Reads that are under way do not fill the cache."""
+        Reads in progress do not fill the cache."""
         self._changes += 1
         if user_id is None:
             self._until.clear()
@@ -165,9 +162,10 @@ class Bans:
             self._until.pop(user_id, None)
 
     def learn(self, change: StreamChange) -> bool:
-        """Invalidate what a change of a ban affects; whether it may have banned somebody."""
+        """Invalidate the entries that a change of a ban affects; returns whether it may ban a
+        user."""
         if change.operation == "delete" or change.updated.get("revokedAt"):
-            # It may not name the user. Nobody can be banned by it, so users without a ban stay.
+            # It may not name the user, and it bans nobody: only entries with a ban are dropped.
             self._changes += 1
             self._until = {banned: until for banned, until in self._until.items() if until is None}
             return False
@@ -181,18 +179,19 @@ class Bans:
         self.forget()
 
     async def _load(self, user_id: str) -> datetime | None:
-        """Read until when a user is banned, None if not at all."""
+        """The end of a user's ban; None if the user is not banned."""
         before = self._changes
         now = self._clock()
         found = await self._database.read(
             lambda: self._database.bans.find(active(user_id, at=now)).to_list(None)
         )
-        until = max(
-            (_end(ban, never=datetime.max.replace(tzinfo=now.tzinfo)) for ban in found),
-            default=None,
-        )
-        # Not cached if a ban has changed during the read: the result may be from before that.
+        ends = [ban.get("expiresAt") for ban in found]
+        # Without a date of its end, a ban never ends.
+        never = datetime.max.replace(tzinfo=now.tzinfo)
+        until = max((end if isinstance(end, datetime) else never for end in ends), default=None)
+        # Not cached if a ban has changed during the read: the result may be older than the change.
         if self._feed_live and self._changes == before:
+            # As a whole: keeping an order of use would cost every request, for a rare case.
             if len(self._until) >= MOST_KNOWN:
                 self._until.clear()
             self._until[user_id] = until

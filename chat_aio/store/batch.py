@@ -1,5 +1,5 @@
-"""One batch of messages as one transaction: count, look for repeats, number, insert. Where a
-conversation is in slow mode, messages that come too early are sorted out first."""
+"""One batch of messages as one transaction: count, look for repeats, number, insert. In slow mode,
+messages that come too early are removed from the batch first."""
 
 import asyncio
 import time
@@ -20,17 +20,17 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import READ, Key, there_are, with_key
-from chat_aio.store.numbering import Appended, Draft, EpochMoved
+from chat_aio.store.numbering import Appended, Draft, EpochChanged
 from chat_aio.store.transactions import Conflict, Session, Unchanged, attempt
 
 _DUPLICATE_KEY = 11000
 
 
-class Taken(Exception):
+class DuplicateWrite(Exception):
     """A seq or idempotency key was written by a program that does not lock the counters."""
 
 
-Decision = Appended | EpochMoved | ConversationNotFound | SlowMode
+Decision = Appended | EpochChanged | ConversationNotFound | SlowMode
 """ConversationNotFound if a conversation has no head, or a malformed one."""
 
 Decided = Mapping[Draft, Decision]
@@ -45,14 +45,14 @@ async def write_batch(
 ) -> Decided:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
-    Returns what became of each draft. Raises Conflict if another process was faster, Taken if a
-    number or key is in use, and StorageUnavailable if the commit's outcome is still unknown at
-    `deadline` (monotonic).
+    Returns the decision on each draft. Raises Conflict if another process was faster,
+    DuplicateWrite if a number or key is in use, and StorageUnavailable if the commit's outcome is
+    still unknown at `deadline` (monotonic).
     """
     leaders, followers = _folded(drafts)
     outcomes: dict[Draft, Decision] = {}
-    # If some drafts repeat keys, the attempt writes nothing and decides only those; the others go
-    # into the next attempt.
+    # If some drafts repeat keys, the attempt writes nothing and decides only those; the others are
+    # part of the next attempt.
     while remaining := [leader for leader in leaders if leader not in outcomes]:
         write = partial(_write, database, remaining, clock())
         written, _ = await attempt(database, write, deadline=deadline)
@@ -81,9 +81,9 @@ Stored = dict[Key | None, MessageDocument]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What one attempt has found: the epochs of the conversations, the drafts that come too early,
-    and either the drafts that were inserted or the `stored` messages whose keys some repeat."""
+class BatchAttempt:
+    """The result of one attempt: the epochs of the conversations, the drafts that come too early,
+    and either the inserted drafts or the `stored` messages whose keys some drafts repeat."""
 
     epochs: Mapping[str, int]
     refused: slow_mode.Refused
@@ -93,7 +93,7 @@ class Written:
 
 async def _write(
     database: Database, drafts: Sequence[Draft], now: datetime, session: Session
-) -> Written:
+) -> BatchAttempt:
     """Insert drafts. If some repeat keys, nothing is written and the stored messages are returned
     instead."""
     slow = any(draft.slow_seconds for draft in drafts)
@@ -101,33 +101,33 @@ async def _write(
     going = [draft for draft in drafts if draft not in refused]
     writable, heads = await numbering.count(database, going, now, session) if going else ([], {})
     epochs = {name: head["epoch"] for name, head in heads.items()}
-    # A repetition is answered with its message, however early it comes.
+    # A repeated request gets its message, however early it comes.
     keys = [draft.key for draft in (*writable, *refused) if draft.key]
     if keys and (stored := await _stored(database, keys, session)):
-        raise Unchanged(Written(epochs, refused, stored=stored))
+        raise Unchanged(BatchAttempt(epochs, refused, stored=stored))
     if not writable:
-        raise Unchanged(Written(epochs, refused))
+        raise Unchanged(BatchAttempt(epochs, refused))
     numbering.number(writable, heads)
     if any(draft.message["threadRootMessageId"] for draft in writable):
         await _count_replies(database, writable, session)
     await _insert(database, [draft.message for draft in writable], session)
-    return Written(epochs, refused, writable)
+    return BatchAttempt(epochs, refused, writable)
 
 
 async def _insert(
     database: Database, messages: Sequence[MessageDocument], session: Session
 ) -> None:
-    """Insert messages; raises Taken if a number or key is in use."""
+    """Insert messages; raises DuplicateWrite if a number or key is in use."""
     try:
-        if len(messages) == 1:  # A bulk write of one takes the driver a third longer.
+        if len(messages) == 1:  # The driver takes a third longer for a bulk write of one message.
             await database.messages.insert_one(messages[0], session=session)
         else:
             await database.messages.insert_many(messages, session=session)
     except DuplicateKeyError as error:
-        raise Taken from unquoted(error)
+        raise DuplicateWrite from unquoted(error)
     except BulkWriteError as error:
         if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
-            raise Taken from unquoted(error)
+            raise DuplicateWrite from unquoted(error)
         raise
 
 
@@ -144,8 +144,8 @@ async def _stored(database: Database, keys: Sequence[Key], session: Session) -> 
 
 async def _count_replies(database: Database, drafts: Iterable[Draft], session: Session) -> None:
     """Add thread replies to the summaries of their roots."""
-    # Before the insert, which takes longest: a root is open to reactions and edits, and each that
-    # comes between the start of the transaction and this update is a conflict.
+    # Before the insert, which takes longest: users can react to a root or edit it, and every such
+    # write between the start of the transaction and this update is a conflict.
     replies: dict[str, list[MessageDocument]] = defaultdict(list)
     for draft in drafts:
         if root_id := draft.message["threadRootMessageId"]:
@@ -167,8 +167,8 @@ async def _count_replies(database: Database, drafts: Iterable[Draft], session: S
 
 
 async def _durable(database: Database, stored: Stored, deadline: float) -> None:
-    """Wait until a majority has messages that a transaction has seen and not written. A repeated
-    send is acknowledged with them, and what is acknowledged must survive a failover. Raises
+    """Wait until a majority has messages that a transaction has read and not written. A repeated
+    send is acknowledged with them, and acknowledged messages must survive a failover. Raises
     StorageUnavailable, outcome unknown, at the deadline."""
     ids = [message["_id"] for message in stored.values()]
     tries = 0
@@ -179,8 +179,8 @@ async def _durable(database: Database, stored: Stored, deadline: float) -> None:
         await asyncio.sleep(jitter(tries))
 
 
-def _outcomes(drafts: Iterable[Draft], written: Written) -> dict[Draft, Decision]:
-    """The outcome of each draft that is decided: if some repeat keys, only of those."""
+def _outcomes(drafts: Iterable[Draft], written: BatchAttempt) -> dict[Draft, Decision]:
+    """The outcome of each draft that is decided; if some drafts repeat keys, only of those."""
     stored, epochs = written.stored, written.epochs
     if stored:
         return {
@@ -196,7 +196,7 @@ def _outcomes(drafts: Iterable[Draft], written: Written) -> dict[Draft, Decision
         elif draft in written.refused:
             outcomes[draft] = written.refused[draft]
         elif draft.conversation_id in epochs:
-            outcomes[draft] = EpochMoved(epochs[draft.conversation_id])
+            outcomes[draft] = EpochChanged(epochs[draft.conversation_id])
         else:
             outcomes[draft] = ConversationNotFound()
     return outcomes
@@ -212,7 +212,7 @@ def _repeated(outcome: Decision) -> Decision:
 async def observed(
     writing: Awaitable[Decided], drafts: Sequence[Draft], observers: Sequence[Observer]
 ) -> Decided:
-    """Await the writing of a batch and notify observers of its beginning and outcome."""
+    """Await the writing of a batch and notify observers of its start and outcome."""
     origins = tuple(draft.origin for draft in drafts if draft.origin)
     batch = Batch(messages=len(drafts), origins=origins)
     notify(observers, Observer.batch_begun, batch)

@@ -1,9 +1,9 @@
-"""Driver calls: each runs in a task of its own that is never cancelled, and ends by its timeout.
+"""Driver calls: each one runs in a separate task that is never cancelled, and ends by its timeout.
 
 PyMongo's async API does not survive cancellation on Python 3.11: a cancelled call can leave the
 topology's lock without an owner, and then every later call of that client waits for ever. So a
-cancelled caller stops waiting, and the call goes on until `pymongo.timeout` ends it
-(docs/decisions/0009).
+cancelled caller stops waiting, and the call continues until `pymongo.timeout` ends it
+(decision 0009).
 """
 
 import asyncio
@@ -22,7 +22,7 @@ T = TypeVar("T")
 Call = Callable[[], Awaitable[T]]
 
 GRACE_SECONDS = 0.3
-"""How long a caller waits past the timeout: the driver needs a moment to raise its own error."""
+"""How long a caller waits past the timeout: the driver needs a moment to raise its error."""
 
 LOOK_SECONDS = 0.1
 STUCK_AFTER_TIMEOUTS = 2
@@ -34,9 +34,9 @@ class LateCall(Exception):
 
 @dataclass(slots=True)
 class Budget:
-    """How long all driver calls of one request may take together: calls that succeed slowly, one
-    after the other, would add up. `waited` and `paused` are the seconds that passed in driver calls
-    and in pauses; calls at the same time add up."""
+    """The time that all driver calls of one request may take together: calls that succeed slowly,
+    one after the other, would add up. `waited` and `paused` are the seconds spent in driver calls
+    and in pauses; concurrent calls add up."""
 
     deadline: float
     pauses: int = 0
@@ -45,22 +45,22 @@ class Budget:
     paused: float = 0.0
 
     def deadline_at(self, now: float) -> float:
-        """The deadline, if a pause that is under way ended now: a host's hook may call the chat."""
+        """The deadline, if a current pause ended now: a host's hook may call the chat."""
         return self.deadline + (now - self.paused_at if self.pauses else 0.0)
 
     @property
     def remaining(self) -> float:
-        """Seconds that are left, at least 0."""
+        """The remaining seconds, at least 0."""
         return max(0.0, self.deadline - time.monotonic())
 
 
 _BUDGETS: ContextVar[tuple[Budget, ...]] = ContextVar("chat_aio_budgets", default=())
-"""The budgets that bound what runs now. They nest: a search has less time than its request."""
+"""The budgets of the running code. They nest: a search has less time than its request."""
 
 
 @contextmanager
 def budget(seconds: float) -> Iterator[Budget]:
-    """Limit all calls inside to so many seconds together, and to what an outer budget has left."""
+    """Limit all calls inside to `seconds` together, and to the rest of an outer budget."""
     mine = Budget(time.monotonic() + seconds)
     token = _BUDGETS.set((*_BUDGETS.get(), mine))
     try:
@@ -71,8 +71,8 @@ def budget(seconds: float) -> Iterator[Budget]:
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Stop the clock of the budgets around a wait for something else: a host's hook, a body that is
-    being read. Pauses that overlap count once."""
+    """Stop the clock of the budgets during a wait for something else: a host's hook, or a request
+    body. Overlapping pauses count once."""
     budgets, now = _BUDGETS.get(), time.monotonic()
     for open_budget in budgets:
         if not open_budget.pauses:
@@ -90,7 +90,7 @@ def paused() -> Iterator[None]:
 
 
 def deadline_within(seconds: float) -> float:
-    """The deadline (monotonic) of a call that may take so many seconds, within all budgets."""
+    """The deadline (monotonic) of a call that may take `seconds`, within all budgets."""
     now = time.monotonic()
     deadline = now + seconds
     for open_budget in _BUDGETS.get():
@@ -100,7 +100,7 @@ def deadline_within(seconds: float) -> float:
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
     """Wait for work that several callers share and that is not cancelled with one of them. Raises
-    StorageUnavailable if it is not done within so many seconds, or within the budget."""
+    StorageUnavailable if it is not done within `seconds`, or within the budget."""
     if not work.done():
         now = time.monotonic()
         await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - now))
@@ -111,7 +111,7 @@ async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
 
 
 def note_wait(since: float) -> None:
-    """Add the time since then to what the budgets have waited."""
+    """Add the time since `since` to the waiting time of the budgets."""
     if budgets := _BUDGETS.get():
         passed = time.monotonic() - since
         for open_budget in budgets:
@@ -120,8 +120,8 @@ def note_wait(since: float) -> None:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """A call that is under way, and the future that its caller waits for. At `late` the caller is
-    answered; a call that has not ended at `stuck` never will."""
+    """A call in progress, and the future that its caller waits for. At `late` the caller gets an
+    error; a call that has not ended at `stuck` never will."""
 
     waiter: asyncio.Future[Any]
     began: float
@@ -131,7 +131,7 @@ class _Running:
 
 
 class Calls:
-    """The driver calls of one chat that are under way; `timeout` is that of an ordinary call."""
+    """The driver calls of one chat in progress; `timeout` is that of an ordinary call."""
 
     def __init__(self, *, timeout: float) -> None:
         self._timeout = timeout
@@ -140,10 +140,10 @@ class Calls:
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: set[asyncio.Task[Any]] = set()
         self.on_ended: Callable[[float, bool], None] | None = None
-        """Called with the seconds of each call of `run` that has ended, and whether it failed."""
+        """Called when a call of `run` has ended, with its seconds and whether it failed."""
 
     def __len__(self) -> int:
-        """How many calls are under way, abandoned ones included."""
+        """The number of calls in progress, abandoned ones included."""
         return len(self._calls) + len(self._left)
 
     @property
@@ -152,16 +152,21 @@ class Calls:
         return bool(self._stuck)
 
     async def run(self, call: Call[T], *, seconds: float) -> T:
-        """Run `call` for at most so many seconds, and within the request's budget.
+        """Run `call` for at most `seconds`, and within the request's budget.
 
         Raises StorageUnavailable if the budget is spent, LateCall if the call has not ended in
-        time, and what it raises. If the caller is cancelled, the call goes on.
+        time, and the errors of the call. If the caller is cancelled, the call continues.
         """
         now = time.monotonic()
         allowed = deadline_within(seconds) - now
         if allowed <= 0:
             raise StorageUnavailable
-        task = asyncio.create_task(_bounded(call, allowed))
+
+        async def bounded() -> T:
+            with pymongo.timeout(allowed):
+                return await call()
+
+        task = asyncio.create_task(bounded())
         # The caller waits for a future, not for the task: awaiting a task passes a cancellation on.
         waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._calls[task] = _Running(
@@ -171,6 +176,7 @@ class Calls:
             stuck=now + STUCK_AFTER_TIMEOUTS * max(seconds, self._timeout),
         )
         task.add_done_callback(self._ended)
+        # One timer for all calls, of which nearly all end long before they are late.
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         try:
@@ -179,7 +185,7 @@ class Calls:
             note_wait(now)
 
     def leave(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start work that goes on without its caller, such as a commit. It has its own deadlines,
+        """Start work that continues without its caller, such as a commit. It has its own deadlines,
         not the caller's budget."""
         task = asyncio.create_task(work, context=Context())
         self._left.add(task)
@@ -188,19 +194,20 @@ class Calls:
         return task
 
     async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run long work without a timeout, such as creating indexes; it goes on if the caller is
+        """Run long work without a timeout, such as creating indexes; it continues if the caller is
         cancelled."""
         return await asyncio.shield(self.leave(work))
 
     async def wait_for_all(self, *, seconds: float) -> None:
-        """Wait up to so many seconds for everything that is under way."""
+        """Wait up to `seconds` for everything in progress."""
         if pending := {*self._calls, *self._left}:
             await asyncio.wait(pending, timeout=seconds)
 
     def forget(self) -> None:
         """Abandon all calls, because their client was replaced; callers get LateCall."""
         for call in self._calls.values():
-            _give_up(call)
+            if not call.waiter.done():
+                call.waiter.set_exception(LateCall())
         self._calls.clear()
         self._stuck.clear()
 
@@ -220,30 +227,20 @@ class Calls:
             call.waiter.set_result(task.result())
 
     def _look(self) -> None:
-        """Answer callers whose call is late, and note calls that are stuck."""
+        """Fail callers whose call is late, and note calls that are stuck."""
         self._timer = None
         now = time.monotonic()
         for task, call in self._calls.items():
-            if now >= call.late:
-                _give_up(call)
+            if now >= call.late and not call.waiter.done():
+                call.waiter.set_exception(LateCall())
             if now >= call.stuck and not task.done():
-                # Only at the second look: a process that was paused finds all its calls late at
-                # once, and they must get a chance to end.
+                # Only the second time: a process that was paused finds all its calls late at once,
+                # and they must get a chance to end.
                 if call.suspected:
                     self._stuck.add(task)
                 call.suspected = True
         if self._calls:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
-
-
-async def _bounded(call: Call[T], seconds: float) -> T:
-    with pymongo.timeout(seconds):
-        return await call()
-
-
-def _give_up(call: _Running) -> None:
-    if not call.waiter.done():
-        call.waiter.set_exception(LateCall())
 
 
 def retrieve(task: asyncio.Future[Any]) -> None:

@@ -1,4 +1,4 @@
-"""The change stream of the database as typed changes, and the ticks that show it is not behind."""
+"""The change stream of the database as typed changes, and the ticks that prove it is up to date."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ CLOSE_SECONDS = 1.0
 AWAIT_MS = 400
 """How long the server holds a read open while nothing changes. Stopping may take as long."""
 
-# The server removes what nobody reads, so that it is neither sent nor decoded.
+# The server removes fields that nobody reads, so that they are neither sent nor decoded.
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
@@ -36,9 +36,9 @@ _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
 class StreamChange(NamedTuple):
     """One change of a document. `collection` is the name without the prefix; `document` is the
-    whole document if the change has it, else empty; `updated` are the fields that an update set.
+    whole document if the change contains it, else empty; `updated` are the fields set by an update.
 
-    Documents are not validated: other programs write to these collections, too.
+    Documents are not validated: other programs also write to these collections.
     """
 
     collection: str
@@ -51,7 +51,7 @@ class StreamChange(NamedTuple):
 
     @property
     def tick_id(self) -> str | None:
-        """The id of the tick that this change is, None for any other change."""
+        """The id of the tick that this change is; None for any other change."""
         is_tick = self.collection == "signals" and self.document.get("kind") == "tick"
         return self.document_id if is_tick else None
 
@@ -67,7 +67,7 @@ class HistoryLost(ChangesBroken):
 class Changes:
     """An open change stream over the FOLLOWED collections of a chat.
 
-    Its reader is asked to stop and never cancelled: a cancelled call can break the client.
+    Its reader is stopped by a flag and never cancelled: a cancelled call can break the client.
     """
 
     def __init__(self, database: Database, cursor: Any) -> None:
@@ -77,7 +77,7 @@ class Changes:
         self._names = {database.collection(name).name: name for name in FOLLOWED}
 
     def start(self, take: Callable[[StreamChange], Awaitable[None]]) -> asyncio.Task[None]:
-        """Call `take` with each change, in order, until `stop`. The returned task raises
+        """Call `take` with every change, in order, until `stop`. The returned task raises
         ChangesBroken if the stream fails."""
         return self._database.calls.leave(self._read(take))
 
@@ -94,42 +94,37 @@ class Changes:
     async def _read(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
         try:
             while not self._stopped:
-                # Bounded, since a server that is paused would hold the read for ever. One bound
-                # for many changes: to make one costs as much as to read a change.
+                # Bounded, since a paused server would hold the read for ever. One bound for many
+                # changes, because making one costs as much as reading a change; but only for a
+                # tenth of its time, so that the last read has nearly the whole time left.
+                until = time.monotonic() + self._database.timeout / 10
                 with pymongo.timeout(self._database.timeout):
-                    await self._read_some(take)
+                    while not self._stopped and time.monotonic() < until:
+                        raw: Mapping[str, Any] | None = await self._cursor.try_next()
+                        if raw is None or self._stopped:
+                            break
+                        kind = raw["operationType"]
+                        if kind in _ENDS:  # After these the stream cannot be resumed.
+                            raise HistoryLost(f"the change stream ended with {kind}")
+                        change = StreamChange(
+                            self._names[raw["ns"]["coll"]],
+                            kind,
+                            raw["documentKey"]["_id"],
+                            raw.get("fullDocument") or {},
+                            raw.get("updateDescription", {}).get("updatedFields", {}),
+                            raw["_id"],
+                            raw.get("wallTime"),
+                        )
+                        await take(change)
         except PyMongoError as error:
-            # A read that fails after `stop` is no loss: its cursor was killed.
+            # A read that fails after `stop` loses nothing: its cursor was killed.
             if not self._stopped:
                 raise broken(error) from error
         finally:
             self.stop()
 
-    async def _read_some(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
-        """Pass changes on until none is waiting, or for a tenth of the time that a read may take:
-        so the last read has nearly all of it left."""
-        until = time.monotonic() + self._database.timeout / 10
-        while not self._stopped and time.monotonic() < until:
-            raw: Mapping[str, Any] | None = await self._cursor.try_next()
-            if raw is None or self._stopped:
-                return
-            if raw["operationType"] in _ENDS:  # After these the stream cannot be resumed.
-                raise HistoryLost(f"the change stream ended with {raw['operationType']}")
-            await take(self._change_from(raw))
-
-    def _change_from(self, raw: Mapping[str, Any]) -> StreamChange:
-        return StreamChange(
-            self._names[raw["ns"]["coll"]],
-            raw["operationType"],
-            raw["documentKey"]["_id"],
-            raw.get("fullDocument") or {},
-            raw.get("updateDescription", {}).get("updatedFields", {}),
-            raw["_id"],
-            raw.get("wallTime"),
-        )
-
     async def _close(self) -> None:
-        """Close the cursor on the server, if that can be reached at once."""
+        # If the server cannot be reached at once, its own time limit closes the cursor.
         with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
             await maybe_await(self._cursor.close())
 
@@ -158,7 +153,7 @@ async def open_changes(
             **start,
         )
         opened = Changes(database, await maybe_await(watching))
-        if not wanted:  # Opened after the caller was answered: nobody else would close it.
+        if not wanted:  # Opened after the caller got an error: nobody else would close it.
             opened.stop()
         return opened
 
@@ -186,17 +181,17 @@ def lag_of(changes: Sequence[StreamChange], *, now: datetime) -> float | None:
 
 
 def broken(error: PyMongoError) -> ChangesBroken:
-    """The failure of a change stream, as what it means."""
+    """The driver's error as HistoryLost or ChangesBroken."""
     lost = isinstance(error, OperationFailure) and error.code in _HISTORY_LOST
     return HistoryLost(str(error)) if lost else ChangesBroken(str(error))
 
 
 def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
     """The pipeline of the stream: inserts, stamped updates, and all changes of blocks and bans.
-    Imported messages are left out: a hundred thousand of them would push what is new out of every
-    process's replay buffer. The conversation is inserted last, and does come.
+    Imported messages are left out: a hundred thousand of them would displace new messages from
+    every process's replay buffer. The conversation is inserted last, and is included.
 
-    It must be the same each time: a stream cannot be resumed with another pipeline.
+    It must always be the same: a stream cannot be resumed with another pipeline.
     """
     kept = [collection.name for collection in (database.conversations, database.messages)]
     whole = [collection.name for collection in (database.blocks, database.bans)]

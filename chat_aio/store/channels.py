@@ -15,7 +15,7 @@ from chat_aio.store.shapes import readable
 
 
 class ChannelDocument(TypedDict):
-    """What the directory shows of a group. MongoDB counts, so 256 participants are not sent."""
+    """The fields of a group in the directory. MongoDB counts, so 256 participants are not sent."""
 
     _id: str
     name: str | None
@@ -48,14 +48,16 @@ async def read_many(
         "createdAt": 1,
         "metadata": 1,
         "participantCount": {"$size": users},
+        # `$literal`: an id that starts with `$` would be read as the name of a field.
         "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
     }
     public = {
         "_id": {"$in": list(ids)},
         "visibility": "public",
+        # `$size` fails the whole query for a row of another program without a list.
         "participants": {"$type": "array"},
     }
-    # A find and no aggregation, whose raw batches begin with an empty one.
+    # A find and not an aggregation, whose raw batches start with an empty one.
     rows = await read_rows(
         database,
         database.conversations,

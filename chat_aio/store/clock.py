@@ -10,7 +10,7 @@ from chat_aio.store.database import Database
 HELLO_SECONDS = 2.0
 SAMPLES = 3
 TELLING_SECONDS = 0.5
-"""A slower answer is not used: half of its time is the error of the clock."""
+"""A slower answer is not used: half of its duration is the error of the clock."""
 
 
 Clock = Callable[[], datetime]
@@ -18,9 +18,9 @@ Clock = Callable[[], datetime]
 
 
 class PrimaryClock:
-    """The primary's time, aware, in whole milliseconds as MongoDB keeps it.
+    """The primary's time, aware, in whole milliseconds as MongoDB stores it.
 
-    It is set from `localTime` in `hello` and carried on by the monotonic clock, so a machine whose
+    It is set from `localTime` in `hello` and continued by the monotonic clock, so a machine whose
     clock is wrong, or is adjusted, neither dates nor expires anything wrongly. Until it is first
     set it is this machine's time.
     """
@@ -33,20 +33,20 @@ class PrimaryClock:
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     async def set(self, database: Database) -> None:
-        """Ask the primary a few times and use the quickest answer. Raises StorageUnavailable."""
-        taken, since_start = min([await _ask(database) for _ in range(SAMPLES)])
+        """Query the primary a few times and use the quickest answer. Raises StorageUnavailable."""
+        # The duration of each answer, and the offset of the primary's time to the monotonic clock.
+        samples: list[tuple[float, float]] = []
+        for _ in range(SAMPLES):
+            began = time.monotonic()
+            hello = await database.hello(seconds=HELLO_SECONDS)
+            taken = time.monotonic() - began
+            local_time = hello.get("localTime")
+            if not isinstance(local_time, datetime):
+                raise StorageUnavailable
+            told = local_time if local_time.tzinfo else local_time.replace(tzinfo=UTC)
+            # As in NTP: assume that the answer was given half-way.
+            samples.append((taken, told.timestamp() - (began + taken / 2)))
+        # The quickest answer has the smallest error.
+        taken, since_start = min(samples)
         if taken <= TELLING_SECONDS:
             self._since_start = since_start
-
-
-async def _ask(database: Database) -> tuple[float, float]:
-    """How long the answer took, and the offset of the primary's time to the monotonic clock."""
-    began = time.monotonic()
-    hello = await database.hello(seconds=HELLO_SECONDS)
-    taken = time.monotonic() - began
-    local_time = hello.get("localTime")
-    if not isinstance(local_time, datetime):
-        raise StorageUnavailable
-    told = local_time if local_time.tzinfo else local_time.replace(tzinfo=UTC)
-    # As in NTP: assume that the answer was given half-way.
-    return taken, told.timestamp() - (began + taken / 2)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
-from functools import partial
 from typing import Generic, TypeVar
 
 from chat_aio.store.calls import retrieve
@@ -14,9 +13,9 @@ Answer = Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]]
 
 
 class Coalescer(Generic[Q, A]):
-    """`answer` gets up to `most` questions and returns their answers in the same order.
+    """`answer` takes up to `most` questions and returns their answers in the same order.
 
-    A question is answered by a round that begins after it was asked, so never with older data. A
+    A question is answered by a round that starts after it was put, so never with older data. A
     round runs without the budget of any caller. An answer that is an exception is raised for its
     question; an exception that `answer` raises, for all questions of the round.
     """
@@ -28,11 +27,11 @@ class Coalescer(Generic[Q, A]):
         self.round: asyncio.Task[None] | None = None
 
     async def ask(self, question: Q) -> A:
-        """Ask one question and wait for the answer."""
+        """Put one question and wait for the answer."""
         return await self.put(question)
 
     def put(self, question: Q) -> asyncio.Future[A]:
-        """Ask one question; returns a future of the answer."""
+        """Put one question; returns a future of the answer."""
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, future))
         if self.round is None:
@@ -41,7 +40,8 @@ class Coalescer(Generic[Q, A]):
         return future
 
     def take_back(self, answer: asyncio.Future[A]) -> bool:
-        """Withdraw a question, if no round has begun with it; returns whether that was so."""
+        """Withdraw a question, if no round has started with it; returns whether it was
+        withdrawn."""
         kept = [waiter for waiter in self._waiting if waiter[1] is not answer]
         taken_back = len(kept) < len(self._waiting)
         self._waiting = kept
@@ -51,28 +51,28 @@ class Coalescer(Generic[Q, A]):
         try:
             while self._waiting:
                 taken, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-                if asked := [waiter for waiter in taken if not waiter[1].done()]:
-                    await self._answer_all(asked)
+                # A caller that was cancelled in the queue needs no answer.
+                asked = [waiter for waiter in taken if not waiter[1].done()]
+                if not asked:
+                    continue
+                answers: Sequence[A | Exception]
+                try:
+                    answers = await self._answer([question for question, _ in asked])
+                except Exception as error:
+                    answers = [error] * len(asked)
+                for (_, future), answer in zip(asked, answers, strict=True):
+                    if future.done():  # Cancelled during the round.
+                        continue
+                    if isinstance(answer, Exception):
+                        future.set_exception(answer)
+                    else:
+                        future.set_result(answer)
         finally:
             self.round = None
 
-    async def _answer_all(self, asked: Sequence[tuple[Q, asyncio.Future[A]]]) -> None:
-        answers: Sequence[A | Exception]
-        try:
-            answers = await self._answer([question for question, _ in asked])
-        except Exception as error:
-            answers = [error] * len(asked)
-        for (_, future), answer in zip(asked, answers, strict=True):
-            if future.done():
-                continue
-            if isinstance(answer, Exception):
-                future.set_exception(answer)
-            else:
-                future.set_result(answer)
-
 
 class Coalescers(Generic[Q, A]):
-    """A coalescer for each key, such as a conversation, as long as it has questions."""
+    """A coalescer per key, such as a conversation, as long as it has questions."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most
@@ -82,26 +82,28 @@ class Coalescers(Generic[Q, A]):
         return key in self._by_key
 
     def put(self, key: str, question: Q, *, answer: Answer[Q, A]) -> asyncio.Future[A]:
-        """Ask one question; returns a future of the answer. All questions of a key have the same
+        """Put one question; returns a future of the answer. All questions of a key have the same
         `answer`."""
+
+        def answered(future: asyncio.Future[A]) -> None:
+            retrieve(future)  # Nobody may wait for it any more.
+            # Idle coalescers are dropped: there would be one for every conversation ever changed.
+            if key in self._by_key and self._by_key[key].round is None:
+                del self._by_key[key]
+
         if key not in self._by_key:
             self._by_key[key] = Coalescer(answer, most=self._most)
         future = self._by_key[key].put(question)
-        future.add_done_callback(partial(self._answered, key))
+        future.add_done_callback(answered)
         return future
 
     def take_back(self, key: str, answer: asyncio.Future[A]) -> bool:
-        """Withdraw a question, if no round has begun with it; returns whether that was so."""
+        """Withdraw a question, if no round has started with it; returns whether it was
+        withdrawn."""
         return key in self._by_key and self._by_key[key].take_back(answer)
 
     async def close(self, *, seconds: float) -> None:
-        """Wait up to so many seconds for the rounds that are under way."""
+        """Wait up to `seconds` for the rounds in progress."""
         rounds = {waiter.round for waiter in self._by_key.values() if waiter.round}
         if rounds:
             await asyncio.wait(rounds, timeout=seconds)
-
-    def _answered(self, key: str, answer: asyncio.Future[A]) -> None:
-        """Drop a coalescer that is idle, and retrieve an answer that nobody may wait for."""
-        retrieve(answer)
-        if key in self._by_key and self._by_key[key].round is None:
-            del self._by_key[key]

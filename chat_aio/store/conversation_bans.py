@@ -1,7 +1,7 @@
-"""Bans from one conversation: one row for each user and group, while the ban stands.
+"""Bans from one conversation: one row per user and group, as long as the ban is in force.
 
-Rows are written with the conversation locked, and every way in looks for them under the same lock,
-so nobody comes in past a ban (docs/decisions/0058).
+Rows are written with the conversation locked, and every way of joining looks for them under the
+same lock, so nobody joins past a ban (decision 0058).
 """
 
 from collections.abc import Collection
@@ -30,14 +30,13 @@ async def list_newest(
 
 async def find(locked: Locked, user_id: str) -> ConversationBanDocument | None:
     """The ban of a user; None also if it is malformed."""
-    found = await locked.database.conversation_bans.find_one(
-        _place(locked, user_id), session=locked.session
-    )
+    chosen = {"conversationId": locked.conversation["_id"], "userId": user_id}
+    found = await locked.database.conversation_bans.find_one(chosen, session=locked.session)
     return shapes.one_readable("conversation_bans", cast(ConversationBanDocument | None, found))
 
 
 async def banned_among(locked: Locked, user_ids: Collection[str]) -> set[str]:
-    """Those of these users who are banned. A malformed ban stays in force."""
+    """The banned users among these. A malformed ban stays in force."""
     chosen = {
         "conversationId": locked.conversation["_id"],
         "userId": {"$in": list(user_ids)},
@@ -48,17 +47,14 @@ async def banned_among(locked: Locked, user_ids: Collection[str]) -> set[str]:
 
 async def put(locked: Locked, ban: ConversationBanDocument) -> None:
     """Write a ban, replacing a malformed one of the user."""
+    # Not by `replace_one`: a chat's role may insert and remove these bans, not update them.
     await lift(locked, ban["userId"])
     await locked.database.conversation_bans.insert_one(ban, session=locked.session)
 
 
 async def lift(locked: Locked, user_id: str) -> ConversationBanDocument | None:
     """Remove the ban of a user and return it; None if there is none."""
-    found = await locked.database.conversation_bans.find_one_and_delete(
-        _place(locked, user_id), session=locked.session
-    )
+    bans = locked.database.conversation_bans
+    chosen = {"conversationId": locked.conversation["_id"], "userId": user_id}
+    found = await bans.find_one_and_delete(chosen, session=locked.session)
     return cast(ConversationBanDocument | None, found)
-
-
-def _place(locked: Locked, user_id: str) -> dict[str, str]:
-    return {"conversationId": locked.conversation["_id"], "userId": user_id}

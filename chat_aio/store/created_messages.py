@@ -1,4 +1,4 @@
-"""The created messages of a chat from a stored position on, for a reader that must miss none."""
+"""The created messages of a chat from a stored position on, for a reader that must not miss any."""
 
 import json
 import logging
@@ -34,11 +34,12 @@ EARLIER = timedelta(minutes=1)
 """Messages need not be committed in the order of their times: storage is read from earlier on."""
 
 _FIELDS = ("conversationId", "seq", "senderId", "createdAt")
+_WITHOUT = ("importedAt", "silent")
 _ENDS = ["drop", "rename", "dropDatabase", "invalidate"]
 
 
 class CreatedMessage(NamedTuple):
-    """A message that was sent, or forwarded; imported ones are none."""
+    """A message that was sent or forwarded; imported and silent messages are not included."""
 
     message_id: str
     conversation_id: str
@@ -49,9 +50,9 @@ class CreatedMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far somebody has read: the change stream's token, None before its first change, and a
-    time. What was created up to a minute before that time is read. `pipeline` is the hash of the
-    one that has made the token, which no other can resume."""
+    """How far a reader has read: the change stream's token, None before its first change, and a
+    time. Messages created up to a minute before that time have been read. `pipeline` is the hash of
+    the pipeline that has made the token; no other one can resume it."""
 
     token: Mapping[str, Any] | None
     at: datetime
@@ -70,13 +71,25 @@ class CreatedMessages:
         self.position = position
 
     async def next(self) -> Sequence[CreatedMessage]:
-        """The messages that were created since, after a moment if there are none; moves `position`.
+        """The messages created since, after a moment if there are none; moves `position`.
 
-        Raises HistoryLost if some are missing, and StorageUnavailable; open it again after both.
+        Raises HistoryLost if some are missing, and StorageUnavailable; reopen it after both.
         """
+
+        async def gather() -> list[Mapping[str, Any]]:
+            found: list[Mapping[str, Any]] = []
+            until = time.monotonic() + GATHER_SECONDS
+            while len(found) < MOST_TOGETHER:
+                raw = await self._cursor.try_next()
+                if raw is not None:
+                    found.append(raw)
+                if raw is None or time.monotonic() > until:
+                    break
+            return found
+
         began = self._clock()
         try:
-            found = await self._database.calls.run(self._gather, seconds=self._database.timeout)
+            found = await self._database.calls.run(gather, seconds=self._database.timeout)
         except LateCall:
             raise StorageUnavailable from None
         except PyMongoError as error:
@@ -85,8 +98,8 @@ class CreatedMessages:
             raise lost if isinstance(lost, HistoryLost) else StorageUnavailable from error
         if any(change["operationType"] != "insert" for change in found):
             raise HistoryLost("the messages were dropped or renamed")
-        created = [*filter(None, map(_message_in, found))]
-        # Without changes everything that was committed before the read has been seen.
+        created = [*filter(None, (_message_from(change["fullDocument"]) for change in found))]
+        # Without changes, everything committed before the read has been seen.
         at = created[-1].created_at if found and created else began
         token = self._cursor.resume_token or self.position.token
         at = at if found else max(self.position.at, at)
@@ -95,28 +108,18 @@ class CreatedMessages:
 
     def close(self) -> None:
         """Close the cursor, which the server would keep for minutes."""
-        self._database.calls.leave(self._close())
 
-    async def _gather(self) -> list[Mapping[str, Any]]:
-        found: list[Mapping[str, Any]] = []
-        until = time.monotonic() + GATHER_SECONDS
-        while len(found) < MOST_TOGETHER:
-            raw = await self._cursor.try_next()
-            if raw is not None:
-                found.append(raw)
-            if raw is None or time.monotonic() > until:
-                break
-        return found
+        async def close() -> None:
+            with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
+                await maybe_await(self._cursor.close())
 
-    async def _close(self) -> None:
-        with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
-            await maybe_await(self._cursor.close())
+        self._database.calls.leave(close())
 
 
 async def follow(database: Database, *, clock: Clock, after: Position | None) -> CreatedMessages:
     """Follow the created messages after a position, or from now on.
 
-    Raises HistoryLost if the database no longer has what came after the position, or if another
+    Raises HistoryLost if the database no longer has the changes after the position, or if another
     pipeline has made the position, and StorageUnavailable.
     """
     if after is not None and after.token and after.pipeline != pipeline_hash():
@@ -125,7 +128,7 @@ async def follow(database: Database, *, clock: Clock, after: Position | None) ->
 
     async def watch() -> CreatedMessages:
         token = after and after.token
-        # By its module: tests begin their change streams later than those of earlier tests.
+        # By its module: tests start their change streams later than those of earlier tests.
         now = None if token else await change_stream._operation_time(database, 0.0)
         start = {"resume_after": token} if token else {"start_at_operation_time": now}
         watching = database.messages.watch(
@@ -142,7 +145,7 @@ async def follow(database: Database, *, clock: Clock, after: Position | None) ->
     except PyMongoError as error:
         if is_out_of_reach(error):
             raise StorageUnavailable from error
-        # Whatever the database has against this position, it will have again.
+        # An error about this position will occur again.
         raise HistoryLost(str(error)) from error
 
 
@@ -155,15 +158,11 @@ async def created_since(database: Database, at: datetime) -> AsyncIterator[list[
             chosen = {
                 "conversationId": head["_id"],
                 "createdAt": since,
-                "importedAt": {"$exists": False},
+                **{field: {"$exists": False} for field in _WITHOUT},
                 "seq": {"$type": WHOLE},
             }
             async for found in listed(database, database.messages, chosen):
                 yield [*filter(None, map(_message_from, found))]
-
-
-def _message_in(change: Mapping[str, Any]) -> CreatedMessage | None:
-    return _message_from(change["fullDocument"])
 
 
 def _message_from(document: Mapping[str, Any]) -> CreatedMessage | None:
@@ -186,7 +185,10 @@ _PIPELINE: list[dict[str, Any]] = [
     {
         "$match": {
             "$or": [
-                {"operationType": "insert", "fullDocument.importedAt": {"$exists": False}},
+                {
+                    "operationType": "insert",
+                    **{f"fullDocument.{field}": {"$exists": False} for field in _WITHOUT},
+                },
                 {"operationType": {"$in": _ENDS}},
             ]
         }

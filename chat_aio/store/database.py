@@ -6,9 +6,11 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from bson.codec_options import CodecOptions, DatetimeConversion
+from pymongo import UpdateOne
 from pymongo.errors import (
     BulkWriteError,
     ConfigurationError,
@@ -26,6 +28,8 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
+from chat_aio.options import Options
+from chat_aio.schema.models import NO_OPTIONAL_FIELDS, OptionalFields
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
 from chat_aio.store.drivers import maybe_await
@@ -42,6 +46,8 @@ COLLECTIONS = (
     "invites",
     "join_requests",
     "conversation_bans",
+    "deleted_conversations",
+    "departures",
     "blocks",
     "mutes",
     "thread_states",
@@ -77,7 +83,7 @@ _OUT_OF_REACH = (
 )
 _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
-# What the drivers' specification counts as a server that is not, or no longer, primary.
+# The codes that the drivers' specification lists for a server that is not primary, or no longer.
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _UNAUTHORIZED = 13
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
@@ -86,7 +92,12 @@ _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 
 
 TRY_SECONDS = 0.1
-"""A write is not tried again where less time than this is left for it."""
+"""A write is not tried again if less time than this is left for it."""
+
+WRITTEN_AT_ONCE = 1_000
+
+Write = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""(query, update) of one document, which is created if it does not exist."""
 
 
 def is_out_of_reach(error: PyMongoError) -> bool:
@@ -102,7 +113,7 @@ def is_conflict(error: PyMongoError) -> bool:
 
 
 def is_unauthorized(error: BaseException) -> bool:
-    """Whether the user of MongoDB has no right to do what was asked."""
+    """Whether the user of MongoDB has no right to the operation."""
     return isinstance(error, OperationFailure) and error.code == _UNAUTHORIZED
 
 
@@ -119,7 +130,7 @@ def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exceptio
     """StorageUnavailable if the database is out of reach; any other error as it is."""
     if not is_out_of_reach(error):
         return error
-    # A write that was never sent, or was refused, has certainly not happened; any other may have.
+    # A write that was never sent, or was refused, has certainly not happened; others may have.
     unwritten = isinstance(error, _NEVER_SENT) or _codes_of(error) & _UNWRITTEN
     if doing == "read" or unwritten:
         return StorageUnavailable()
@@ -154,9 +165,11 @@ class Database:
     """The collections of one chat: majority reads and writes on the primary, aware UTC times.
 
     `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call;
-    `flags` are the names of the options that are on, of which some need an index of their own.
-    `unread_marks` is whether users may mark messages as unread.
-    `missing_search_indexes` are those that the last search did not find (`search.py`).
+    `flags` are the names of the options that are on, some of which need a separate index;
+    `optional_fields` are the fields that options add to the shapes of conversations and messages,
+    `metadata_indexes` the fields of metadata by which conversations are found.
+    `unread_marks` is whether users may mark messages as unread. `missing_search_indexes` are the
+    indexes that the last search did not find (`search.py`).
     """
 
     def __init__(
@@ -166,10 +179,14 @@ class Database:
         prefix: str = "",
         timeout: float = 10.0,
         flags: frozenset[str] = frozenset(),
+        optional_fields: OptionalFields = NO_OPTIONAL_FIELDS,
+        metadata_indexes: Sequence[str] = (),
     ) -> None:
         self.timeout = timeout
         self.prefix = prefix
         self.flags = flags
+        self.optional_fields = optional_fields
+        self.metadata_indexes = metadata_indexes
         self.calls = Calls(timeout=timeout)
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
@@ -189,7 +206,7 @@ class Database:
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
-        # With naive times: aware ones take longer to decode than all the rest of a long list.
+        # With naive times: aware times take longer to decode than the rest of a long list.
         plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
         self.plain_conversations = plain[self.prefix + "conversations"]
         self.plain_messages = plain[self.prefix + "messages"]
@@ -199,6 +216,8 @@ class Database:
         self.invites = self.collection("invites")
         self.join_requests = self.collection("join_requests")
         self.conversation_bans = self.collection("conversation_bans")
+        self.deleted_conversations = self.collection("deleted_conversations")
+        self.departures = self.collection("departures")
         self.blocks = self.collection("blocks")
         self.mutes = self.collection("mutes")
         self.thread_states = self.collection("thread_states")
@@ -220,13 +239,14 @@ class Database:
         self._bind(handle)
 
     async def close(self, *, seconds: float) -> None:
-        """Wait a little for commits and calls that are under way. Later ones go on: cancelling them
-        could break a client that the host goes on using."""
+        """Wait a little for commits and calls in progress. Later ones continue: cancelling them
+        could break a client that the host keeps using."""
         await self.calls.wait_for_all(seconds=seconds)
 
     async def wait_for_majority(self) -> None:
-        """Wait until a majority has everything that this process has read until now."""
+        """Wait until a majority has everything that this process has read so far."""
         # MongoDB acknowledges a no-op write at majority only when all earlier writes are there.
+        # No conversation has an empty id, so this matches nothing.
         nothing = {"_id": "", "seq": -1}
         await self.write(lambda: self.counters.update_one(nothing, {"$set": {"seq": -1}}))
 
@@ -245,8 +265,8 @@ class Database:
             raise translated(quiet, "read") from quiet
 
     async def write(self, call: Call[T]) -> T:
-        """Run a write that may be repeated, such as that of one document; as `read`. On a conflict
-        with a transaction it is tried again until its timeout."""
+        """Run a write that may be repeated, such as a write of one document; as `read`. On a
+        conflict with a transaction it is tried again until its timeout."""
         until = deadline_within(self.timeout)
         tries = 0
         while True:
@@ -257,12 +277,20 @@ class Database:
             except PyMongoError as error:
                 tries += 1
                 pause = jitter(tries)
-                # A try that is cut off by the timeout has an unknown outcome; of a conflict it is
+                # A try that the timeout interrupts has an unknown outcome; after a conflict it is
                 # known that nothing was written.
                 if not is_conflict(error) or time.monotonic() + pause + TRY_SECONDS > until:
                     quiet = unquoted(error)
                     raise translated(quiet, "write") from quiet
             await asyncio.sleep(pause)
+
+    async def write_many(self, collection: Any, writes: Sequence[Write]) -> None:
+        """Run writes, which may be repeated and run in any order. Raises StorageUnavailable."""
+        for start in range(0, len(writes), WRITTEN_AT_ONCE):
+            some = writes[start : start + WRITTEN_AT_ONCE]
+            updates = [UpdateOne(query, update, upsert=True) for query, update in some]
+            # Unordered: one that fails must not keep out those after it.
+            await self.write(partial(collection.bulk_write, updates, ordered=False))
 
     async def aggregate(
         self,
@@ -289,14 +317,14 @@ class Database:
         return found
 
     async def answers(self, *, seconds: float) -> bool:
-        """Whether the primary of a replica set answers within so many seconds."""
+        """Whether the primary of a replica set answers within `seconds`."""
         try:
             return _is_replicated(await self.hello(seconds=seconds))
         except (StorageUnavailable, PyMongoError):
             return False
 
     async def require_replica_set(self) -> None:
-        """Raise SetupError, saying what to do, unless this is a reachable replica set."""
+        """Raise SetupError, with the remedy, unless this is a reachable replica set."""
         try:
             # Not `read`, which removes MongoDB's texts: operators need them.
             hello = await self.calls.run(lambda: self.handle.command("hello"), seconds=self.timeout)
@@ -304,8 +332,13 @@ class Database:
             raise SetupError("MongoDB was not reached: it does not answer.") from error
         except (PyMongoError, ConfigurationError) as error:
             reason = "not reached" if is_out_of_reach(error) else "not usable"
+            # PyMongo appends the whole answer, or its timeout and a description of the whole
+            # topology: only the first line is of use.
+            said = str(error).split(", Timeout:")[0].split(", full error:")[0]
+            said = re.sub(r" \(configured timeouts: [^)]*\)", "", said)
+            said = said.splitlines()[0][:200] if said else repr(error)
             raise SetupError(
-                f"MongoDB was {reason}: {_first_line(error)}. Is it running, and is the URL right?"
+                f"MongoDB was {reason}: {said}. Is it running, and is the URL right?"
             ) from error
         if not _is_replicated(hello):
             raise SetupError(
@@ -316,12 +349,17 @@ class Database:
 
 
 def _is_replicated(hello: Mapping[str, Any]) -> bool:
-    # `isdbgrid` is the answer of mongos, behind which each shard is a replica set.
+    # `isdbgrid` is the answer of mongos; its shards are replica sets.
     return "setName" in hello or hello.get("msg") == "isdbgrid"
 
 
-def _first_line(error: Exception) -> str:
-    # PyMongo appends the whole answer, or its timeout and a description of the whole topology.
-    said = str(error).split(", Timeout:")[0].split(", full error:")[0]
-    said = re.sub(r" \(configured timeouts: [^)]*\)", "", said)
-    return said.splitlines()[0][:200] if str(error) else repr(error)
+def database_over(handle: Any, options: Options) -> Database:
+    """The database of a chat with these options."""
+    return Database(
+        handle,
+        prefix=options.collection_prefix,
+        timeout=options.storage_timeout_seconds,
+        flags=options.flags,
+        optional_fields=options.optional_fields,
+        metadata_indexes=options.metadata_indexes,
+    )

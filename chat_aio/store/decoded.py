@@ -1,7 +1,7 @@
-"""Conversations that were decoded before: from the same bytes comes the same document.
+"""Cache of decoded conversations: the same bytes decode to the same document.
 
-Each answer is made of what MongoDB has just sent. Only decoding and checking it, and making its
-JSON, are saved where its bytes are the same as before (docs/decisions/0064).
+Every answer is made from the bytes that MongoDB has just sent. Only decoding, checking and making
+the JSON are skipped if the bytes are the same as before (decision 0064).
 """
 
 from collections import OrderedDict
@@ -12,7 +12,7 @@ from typing import Any
 
 import bson
 
-from chat_aio.schema.models import ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, OptionalFields
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument
@@ -22,7 +22,7 @@ from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES, documents_in, read_batc
 READ_AT_ONCE = 50
 
 MOST_KEPT = 4 * 1024 * 1024
-"""The most of BSON that is kept. The documents and their JSON take about ten times as much."""
+"""Maximum BSON that is kept. The documents and their JSON take about ten times as much."""
 
 
 @dataclass(slots=True)
@@ -30,31 +30,26 @@ class DecodedConversation:
     """A well-formed conversation, which must not be changed. Its times are naive UTC."""
 
     document: ConversationDocument
-    room_controls: bool
+    optional: OptionalFields
     _json: bytes | None = None
 
-    def viewed(self, unread_count: int) -> ViewedConversation:
+    def viewed(self, unread_count: int) -> ConversationWithUnread:
         """The conversation with the viewer's unread count."""
-        return viewed_conversation_from(
-            self.document, unread_count, room_controls=self.room_controls
-        )
+        return viewed_conversation_from(self.document, unread_count, self.optional)
 
     def viewed_json(self, unread_count: int) -> bytes:
         """The JSON of `viewed`."""
         if self._json is None:
-            self._json = conversation_json(self.document, room_controls=self.room_controls)
+            self._json = conversation_json(self.document, self.optional)
         return viewed_json(self._json, unread_count)
 
 
 class DecodedConversations:
-    """What one process keeps, the most recently used of it. It is never out of date, because bytes
-    that have changed are other bytes."""
+    """The cache of one process, which keeps the most recently used conversations. It is never out
+    of date, because changed conversations have other bytes."""
 
-    def __init__(
-        self, database: Database, *, room_controls: bool = False, most_bytes: int = MOST_KEPT
-    ) -> None:
+    def __init__(self, database: Database, *, most_bytes: int = MOST_KEPT) -> None:
         self._database = database
-        self._room_controls = room_controls
         self._kept: OrderedDict[bytes, DecodedConversation] = OrderedDict()
         self._room = most_bytes
 
@@ -62,7 +57,7 @@ class DecodedConversations:
         self, ids: Sequence[str]
     ) -> tuple[dict[str, DecodedConversation], int, int]:
         """The well-formed conversations among `ids`, up to about 4 MiB of BSON: returns them by id,
-        their size, and how many of `ids` were read."""
+        their size, and the number of `ids` that were read."""
         plain = self._database.plain_conversations
         found: dict[str, DecodedConversation] = {}
         stored_bytes = 0
@@ -82,26 +77,20 @@ class DecodedConversations:
         """The well-formed ones of these documents; others are logged and left out."""
         new_bytes = sum(len(document) for document in documents if document not in self._kept)
         found: list[DecodedConversation] = []
+        codec = self._database.plain_conversations.codec_options
         async with self._database.turns.sliced(heavy=new_bytes > LIGHT_BYTES) as slices:
             for raw in documents:
-                if decoded := self._kept.get(raw) or self._decode(raw):
-                    self._keep(raw, decoded)
+                if decoded := self._kept.get(raw):
+                    self._kept.move_to_end(raw)
                     found.append(decoded)
+                elif document := shapes.one_readable("conversations", bson.decode(raw, codec)):
+                    conversation: Any = document
+                    decoded = DecodedConversation(conversation, self._database.optional_fields)
+                    found.append(decoded)
+                    self._kept[raw] = decoded
+                    self._room -= len(raw)
+                    while self._room < 0:
+                        oldest, _ = self._kept.popitem(last=False)
+                        self._room += len(oldest)
                 await slices.give_way()
         return found
-
-    def _decode(self, raw: bytes) -> DecodedConversation | None:
-        document: Any = bson.decode(raw, self._database.plain_conversations.codec_options)
-        if shapes.one_readable("conversations", document) is None:
-            return None
-        return DecodedConversation(document, self._room_controls)
-
-    def _keep(self, raw: bytes, decoded: DecodedConversation) -> None:
-        if raw in self._kept:
-            self._kept.move_to_end(raw)
-            return
-        self._kept[raw] = decoded
-        self._room -= len(raw)
-        while self._room < 0:
-            oldest, _ = self._kept.popitem(last=False)
-            self._room += len(oldest)

@@ -1,5 +1,6 @@
-"""Changes of stored messages. Each is one guarded update with its stamp: if the guard does not
-match, nothing changes and None is returned. With a `history`, what was replaced is kept so long.
+"""Changes of stored messages. Every change is one guarded update with its stamp: if the guard does
+not match, nothing changes and None is returned. With a `history`, the replaced version is kept that
+long.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,8 @@ from chat_aio.store.documents import (
     SearchFields,
 )
 from chat_aio.store.messages import READ
-from chat_aio.store.numbering import EpochMoved, StillAllowed
+from chat_aio.store.metadata import having_version, version_of
+from chat_aio.store.numbering import EpochChanged, StillAllowed
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact
@@ -26,36 +28,40 @@ Update = Mapping[str, Any]
 
 
 class MostReactions(NamedTuple):
-    """The numbers that guard `add_reaction`: at most so many different emoji on the message, so
-    many reactions of one user, and so many in all. `actions/reactions.py` has the rule."""
+    """The limits that guard `add_reaction`: different emoji on the message, reactions of one user,
+    and reactions in all. `actions/reactions.py` has the rule."""
 
     emoji: int
     of_user: int
     in_all: int
 
 
+class NewText(NamedTuple):
+    """The text of an edited message. `search` None, if search is turned off, removes the old
+    terms."""
+
+    body: str
+    search: SearchFields | None
+
+
 def edited(
-    message: MessageDocument,
-    body: str,
+    text: NewText | None,
     *,
     change: Change,
-    mentions: Sequence[MentionDocument],
-    metadata: Mapping[str, Any] | None,
-    search: SearchFields | None,
+    mentions: Sequence[MentionDocument] | None,
+    metadata: Mapping[str, Any],
 ) -> Update:
-    """The update that edits `message`. `metadata` None keeps them; `search` None, where search is
-    switched off, removes the old terms."""
-    replaced: dict[str, Any] = {
-        "body": body,
-        "editedAt": change["at"],
-        "changedAt": change["at"],
-        "mentions": list(mentions),
-        "change": change,
-    }
-    if metadata is not None:
-        replaced["metadata"] = metadata
-    if search is not None:
-        return {"$set": {**replaced, **search}}
+    """The update that edits a message; `text` and `mentions` are kept if they are None. A change of
+    the metadata alone is not shown as an edit. `metadata` are the fields that replace them, none to
+    keep them."""
+    replaced: dict[str, Any] = {"changedAt": change["at"], "change": change, **metadata}
+    if mentions is not None:
+        replaced |= {"editedAt": change["at"], "mentions": list(mentions)}
+    if text is None:
+        return {"$set": replaced}
+    replaced |= {"body": text.body, "editedAt": change["at"]}
+    if text.search is not None:
+        return {"$set": {**replaced, **text.search}}
     return {"$set": replaced, "$unset": {"terms": "", "search": ""}}
 
 
@@ -81,7 +87,8 @@ def _unchanged_after(at: datetime) -> dict[str, Any]:
 async def change_live(
     database: Database, message: MessageDocument, update: Update, *, history: timedelta | None
 ) -> MessageDocument | None:
-    """Update a message unless it is a tombstone or its mentions differ from those of `message`."""
+    """Update a message unless it is a tombstone, its mentions differ from those of `message`, or
+    the update replaces metadata of another version."""
     return await _replace(database, _live(message, update), update, history)
 
 
@@ -96,7 +103,7 @@ async def change_live_fenced(
     still_allowed: StillAllowed | None = None,
 ) -> MessageDocument | None:
     """As `change_live`, for an update that was checked on a snapshot of `epoch`. In a later epoch
-    `still_allowed` decides; raises EpochMoved if that is None or says no.
+    `still_allowed` decides; raises EpochChanged if that is None or returns False.
 
     It locks the head as a batch does, in a transaction between two batches.
     """
@@ -129,12 +136,14 @@ async def _fenced(
         row = still_allowed and await database.conversations.find_one(here, session=session)
         found = one_readable("conversations", row or None)
         if not found or not still_allowed or not still_allowed(found):
-            raise EpochMoved(now)
+            raise EpochChanged(now)
     return await _replace_within(database, _live(message, update), update, history, session)
 
 
 def _live(message: MessageDocument, update: Update) -> dict[str, Any]:
+    replaces = "metadata" in update["$set"]
     return {
+        **(having_version(version_of(message)) if replaces else {}),
         "_id": message["_id"],
         "deletedAt": None,
         "mentions": message["mentions"],
@@ -153,14 +162,16 @@ async def add_reaction(
     """Add a reaction unless it exists already or the message has `most` before."""
     user_id = change["actorId"]
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
+    dated = "extra_events" in database.flags
     return await _change(
         database,
+        # In the query of the update: two callers could both pass a check that comes before it.
         {
             "_id": message_id,
             **_absent(emoji, user_id),
             **_room(emoji, user_id, most),
         },
-        {"$push": {"reactions": reaction}, "$set": {"change": change}},
+        {"$push": {"reactions": reaction}, "$set": reacted(change, dated=dated)},
     )
 
 
@@ -169,8 +180,10 @@ def _absent(emoji: str, user_id: str) -> dict[str, Any]:
 
 
 def _room(emoji: str, user_id: str, most: MostReactions) -> dict[str, Any]:
+    # `$literal`: text of a user that starts with `$` would be read as the name of a field.
     mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
     of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
+    # A union with nothing, because a set has no repeats.
     different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
     known = {"$in": [{"$literal": emoji}, "$reactions.emoji"]}
     return {
@@ -189,11 +202,18 @@ async def remove_reaction(
 ) -> MessageDocument | None:
     """Remove a reaction if it exists."""
     reaction = {"emoji": emoji, "userId": change["actorId"]}
+    dated = "extra_events" in database.flags
     return await _change(
         database,
         {"_id": message_id, "reactions": {"$elemMatch": reaction}},
-        {"$pull": {"reactions": reaction}, "$set": {"change": change}},
+        {"$pull": {"reactions": reaction}, "$set": reacted(change, dated=dated)},
     )
+
+
+def reacted(change: Change, *, dated: bool) -> dict[str, Any]:
+    """The fields to set with a change of reactions: its stamp, and where it is `dated` its time, by
+    which clients that were away are notified."""
+    return {"change": change, "reactedAt": change["at"]} if dated else {"change": change}
 
 
 async def _replace(
@@ -211,8 +231,10 @@ async def _replace_within(
     history: timedelta | None,
     session: Session,
 ) -> MessageDocument | None:
-    """Update a message in a transaction, and keep what it was."""
+    """Update a message in a transaction, and keep the earlier version."""
     if history is not None:
+        # In the snapshot of the update: if the message changes in between, the two conflict, and
+        # the transaction is tried again with the newer version.
         found = await database.messages.find_one(chosen, READ, session=session)
         if before := one_readable("messages", cast(MessageDocument | None, found)):
             change = update["$set"]["change"]

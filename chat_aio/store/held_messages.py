@@ -1,7 +1,8 @@
 """Messages that wait for a moderator. A TTL index removes them when they expire.
 
 A release is decided here, in one transaction with its row of the audit log, before the message is
-sent: from then on nobody can discard it, and sending it goes on where a process has died.
+sent: from then on nobody can discard it, and another process completes the send if the first one
+dies.
 """
 
 from typing import cast
@@ -16,8 +17,8 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 
 
 async def put(database: Database, held: HeldMessageDocument) -> bool:
-    """Keep a message, unless one with its idempotency key is kept already; whether the one that is
-    kept is of the same request."""
+    """Hold a message, unless one with its idempotency key is held already; returns whether the held
+    one is of the same request."""
     try:
         await database.write(lambda: database.held_messages.insert_one(held))
     except DuplicateKeyError:
@@ -28,7 +29,7 @@ async def put(database: Database, held: HeldMessageDocument) -> bool:
 
 
 async def find_repeated(database: Database, key: Key) -> HeldMessageDocument | None:
-    """The message that is kept under an idempotency key, as it is stored."""
+    """The held message with an idempotency key, as it is stored."""
     chosen = dict(zip(("conversationId", "senderId", "clientMessageId"), key, strict=True))
     found = await database.read(lambda: database.held_messages.find_one(chosen))
     return cast(HeldMessageDocument | None, found)
@@ -50,10 +51,12 @@ async def list_newest(
 
 
 async def decide_release(database: Database, held_id: str, entry: AuditEntry) -> bool:
-    """Decide that a message is released, once; whether it is still there."""
+    """Decide once that a message is released; returns whether it still exists."""
 
     async def body(session: Session) -> bool:
         found = await database.held_messages.find_one({"_id": held_id}, session=session)
+        # Decided earlier, by a process that may have died before it sent: the caller completes the
+        # send.
         if found is None or found.get("releasedBy") is not None:
             raise Unchanged(found is not None)
         await database.held_messages.update_one(
@@ -68,7 +71,7 @@ async def decide_release(database: Database, held_id: str, entry: AuditEntry) ->
 async def discard(
     database: Database, held_id: str, entry: AuditEntry
 ) -> HeldMessageDocument | None:
-    """Remove a message unless its release is decided. Returns it as it was, None if there is
+    """Remove a message unless its release is decided. Returns it as it was; None if there is
     none."""
 
     async def body(session: Session) -> HeldMessageDocument | None:

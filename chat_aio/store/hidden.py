@@ -1,7 +1,7 @@
-"""What is hidden from participants: the messages from before they joined a group whose history was
-for those who were in it (docs/decisions/0068).
+"""Messages hidden from participants: those from before they joined a group whose history was
+visible to its members only (decision 0068).
 
-Such a participant has `hiddenUpto`: what has a seq up to that is not there for them.
+Such a participant has `hiddenUpToSeq`: messages with a seq up to that are hidden from them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,38 +14,38 @@ from chat_aio.store.mapping import Parents
 from chat_aio.store.pipelines import IS_TEXT
 
 Hidden = Mapping[str, int]
-"""Up to which seq messages are hidden from a user, by conversation, where any are."""
+"""The seq up to which messages are hidden from a user, by conversation, if any are."""
 
 NOTHING: Hidden = MappingProxyType({})
 
 EVERYTHING = 2**63 - 1
-_HIDDEN = "participants.hiddenUpto"
+_HIDDEN = "participants.hiddenUpToSeq"
 
 INDEX = "participant_hidden"
-"""Named as a hint: the other index of participants has all conversations of a user, this one those
-in which anything is hidden from anybody."""
+"""Named as a hint: the other index of participants covers all conversations of a user, this one
+only conversations in which messages are hidden from anybody."""
 
 
 def by_user(conversation: ConversationDocument) -> Mapping[str, int]:
-    """Up to which seq messages are hidden, by participant, where any are."""
+    """The seq up to which messages are hidden, by participant, if any are."""
     found = {
-        participant["userId"]: seq_of(participant["hiddenUpto"])
+        participant["userId"]: seq_of(participant["hiddenUpToSeq"])
         for participant in conversation["participants"]
-        if "hiddenUpto" in participant
+        if "hiddenUpToSeq" in participant
     }
     return found or NOTHING
 
 
 async def hidden_from(database: Database, user_id: str) -> Hidden:
-    """What is hidden from a user in all their conversations."""
+    """The hidden messages of a user in all their conversations."""
     (found,) = await hidden_from_each(database, [user_id])
     return found
 
 
 async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[Hidden]:
-    """What is hidden from each of these users; one read for all."""
-    theirs = {"$elemMatch": {"userId": {"$in": list(user_ids)}, "hiddenUpto": {"$gt": 0}}}
-    # `$literal`: an id that begins with `$` would be read as the name of a field.
+    """The hidden messages of each of these users; one read for all."""
+    theirs = {"$elemMatch": {"userId": {"$in": list(user_ids)}, "hiddenUpToSeq": {"$gt": 0}}}
+    # `$literal`: an id that starts with `$` would be read as the name of a field.
     named = {"$in": ["$$this.userId", {"$literal": list(user_ids)}]}
     stages: list[Mapping[str, Any]] = [
         {"$match": {"participants": theirs, _HIDDEN: {"$exists": True}}},
@@ -65,28 +65,28 @@ def is_hidden(message: MessageDocument, hidden: Hidden) -> bool:
 
 
 def shown_among(found: Sequence[MessageDocument], hidden: Hidden) -> Sequence[MessageDocument]:
-    """Those of some well-formed messages that are not hidden."""
+    """The messages, among these well-formed ones, that are not hidden."""
     return [row for row in found if not is_hidden(row, hidden)] if hidden else found
 
 
 def quotable(parents: Parents, replies: Iterable[MessageDocument], hidden: Hidden) -> Parents:
-    """Those of the parents of some replies that are not hidden."""
+    """The parents of these replies that are not hidden."""
     upto = {reply["replyToMessageId"]: hidden.get(reply["conversationId"], 0) for reply in replies}
     return {name: parent for name, parent in parents.items() if parent["seq"] > upto.get(name, 0)}
 
 
 def unless_hidden(hidden: Hidden) -> list[dict[str, Any]]:
-    """The conditions of a query that leave out what is hidden."""
+    """The conditions of a query that exclude hidden messages."""
     parts = [{"conversationId": name, "seq": {"$lte": seq}} for name, seq in hidden.items()]
     return [{"$nor": parts}] if parts else []
 
 
 def within(hidden: Hidden, conversation_ids: Iterable[str]) -> Hidden:
-    """What is hidden in these conversations."""
+    """The hidden messages in these conversations."""
     return {name: hidden[name] for name in conversation_ids if name in hidden} if hidden else hidden
 
 
 def seq_of(value: object) -> int:
-    """A stored seq up to which messages are hidden. Where another program has written something
-    else, all are."""
+    """A stored seq up to which messages are hidden. If another program has written something else,
+    all are."""
     return value if isinstance(value, int) else EVERYTHING

@@ -17,6 +17,7 @@ from chat_aio.errors import SetupError
 from chat_aio.store import shapes
 from chat_aio.store.database import COLLECTIONS, Database, is_unauthorized
 from chat_aio.store.drivers import maybe_await
+from chat_aio.store.metadata import METADATA_INDEXES, metadata_index, metadata_path
 
 _EXISTS_ALREADY = 48
 
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Index:
     """One index; `serves` is the query that needs it, which a test proves with explain(). With
-    `only_with` it is made where that option is on, and surplus elsewhere."""
+    `only_with` it is needed only if that option is on, and surplus otherwise."""
 
     collection: str
     name: str
@@ -79,25 +80,51 @@ def load() -> Iterator[Index]:
 
 
 def described_for(database: Database) -> Iterator[Index]:
-    """The indexes that a database needs with the options that are on."""
-    return (
+    """The indexes that a database needs with its options."""
+    yield from (
         index for index in load() if index.only_with is None or index.only_with in database.flags
+    )
+    yield from map(_of_metadata, database.metadata_indexes)
+
+
+def _of_metadata(name: str) -> Index:
+    """The index of a field of conversations' metadata; the id orders those with one value."""
+    path = metadata_path(name)
+    return Index(
+        collection="conversations",
+        name=metadata_index(name),
+        keys=((path, 1), ("_id", 1)),
+        options={"partialFilterExpression": {path: {"$exists": True}}},
+        serves={"what": f"the conversations with a value of {name}", "find": {path: {"$eq": 7}}},
     )
 
 
-async def apply(database: Database, advance: Callable[[int], object] = lambda _: None) -> None:
-    """Create missing collections and indexes, and set missing or different validators. `advance` is
-    called after each of COLLECTIONS. Raises SetupError if MongoDB refuses one."""
+def _is_created_at_start(index: str | None) -> bool:
+    """Whether a start may create this index. Those of metadata are the host's own choice, and may
+    take long: only `chat-aio indexes apply` creates them."""
+    return index is None or not index.startswith(METADATA_INDEXES)
+
+
+async def apply(
+    database: Database,
+    advance: Callable[[int], object] = lambda _: None,
+    *,
+    at_start: bool = False,
+) -> None:
+    """Create missing collections and indexes, and set missing or different validators; `at_start`
+    without indexes of metadata. `advance` is called after each of COLLECTIONS. Raises SetupError if
+    MongoDB refuses one."""
     described = _by_collection(database)
     try:
         existing = await _collections(database)
         for name in COLLECTIONS:
             standing = await _standing(database, name) if name in existing else {}
-            # MongoDB refuses an index that differs from a standing one only in how it is stored.
+            # MongoDB refuses an index that differs from an existing one only in how it is stored.
             lacking = [
                 index
                 for index in described.get(name, ())
                 if not _is_as_described(standing.get(index.name), index)
+                and (not at_start or _is_created_at_start(index.name))
             ]
             if lacking:
                 await database.collection(name).create_indexes(
@@ -109,7 +136,13 @@ async def apply(database: Database, advance: Callable[[int], object] = lambda _:
             # Creating an index creates its collection. The others must also exist before the first
             # transaction and before the change stream.
             elif name not in existing:
-                await _create_collection(database, database.prefix + name)
+                try:
+                    await database.handle.create_collection(database.prefix + name)
+                except CollectionInvalid:
+                    pass  # Another process was faster.
+                except OperationFailure as error:
+                    if error.code != _EXISTS_ALREADY:
+                        raise
             advance(1)
     except PyMongoError as error:
         raise _refused("an index could not be created", error) from error
@@ -126,7 +159,7 @@ def _refused(what: str, error: PyMongoError) -> SetupError:
         return SetupError(
             f"{what}: this user of MongoDB has no right to it. Run `chat-aio indexes apply` once "
             "as a user who has readWrite and dbAdmin, and the chat as one with the role of "
-            "docs/operations.md"
+            "docs/operations/mongodb.md"
         )
     return SetupError(f"{what}: {error}")
 
@@ -134,50 +167,48 @@ def _refused(what: str, error: PyMongoError) -> SetupError:
 async def require(database: Database, *, manage: bool) -> None:
     """Raise SetupError unless all indexes exist; with `manage`, create missing ones first.
 
-    A missing validator is only logged: a chat works without, and its role may not be allowed to set
-    one. Validators of the host's own are kept.
+    A missing validator is only logged: a chat works without it, and its role may not be allowed to
+    set one. Validators of the host are kept.
     """
-    # Look first: if everything exists, the role of a service needs no right to create anything.
-    found = [
-        difference for difference in await differences(database) if difference.state != "surplus"
-    ]
+    # Check first: if everything exists, the role of a service needs no right to create anything.
+    found = await _lacking_at_start(database)
     lacking = [difference for difference in found if difference.of != "validator"]
     if lacking and manage:
-        await apply(database)
-        found = [
-            difference
-            for difference in await differences(database)
-            if difference.state != "surplus"
-        ]
+        await apply(database, at_start=True)
+        found = await _lacking_at_start(database)
         lacking = [difference for difference in found if difference.of != "validator"]
     if lacking:
         raise SetupError(
-            "the database is not as the chat needs it (chat-aio indexes apply mends it): "
+            "the database is not as the chat needs it (chat-aio indexes apply repairs it): "
             + "; ".join(map(str, lacking))
         )
     if found and manage:
-        found = await _set_own(database)
+        # Validators are set where there is none or an older one of ours.
+        for name, validator in (await _collections(database)).items():
+            if _lacks(name, validator) and shapes.revision_of(validator) is not None:
+                try:
+                    await _set_validator(database, name)
+                except OperationFailure as error:
+                    log.warning("a validator could not be set: code %s", error.code)
+                    # The role may not set validators: the others would fail as well.
+                    break
+        remaining = await differences(database)
+        found = [difference for difference in remaining if difference.of == "validator"]
     if found:
         log.warning("%s (chat-aio indexes apply sets it)", "; ".join(map(str, found)))
 
 
-async def _set_own(database: Database) -> list[Difference]:
-    """Set validators where there is none or an older one of ours; returns what still differs."""
-    for name, found in (await _collections(database)).items():
-        if _lacks(name, found) and shapes.revision_of(found) is not None:
-            try:
-                await _set_validator(database, name)
-            except OperationFailure as error:
-                log.warning("a validator could not be set: code %s", error.code)
-                # The role may not set validators: the others would be refused as well.
-                break
+async def _lacking_at_start(database: Database) -> list[Difference]:
+    """What a start needs and does not find."""
     return [
-        difference for difference in await differences(database) if difference.of == "validator"
+        difference
+        for difference in await differences(database)
+        if difference.state != "surplus" and _is_created_at_start(difference.index)
     ]
 
 
 async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
-    """The existing collections, by name without the prefix, each with its validator."""
+    """The existing collections, by name without the prefix, with their validators."""
     wanted = {database.prefix + name: name for name in COLLECTIONS}
     answer = await maybe_await(
         database.handle.command("listCollections", filter={"name": {"$in": list(wanted)}})
@@ -217,7 +248,7 @@ def _by_collection(database: Database) -> dict[str, list[Index]]:
 
 
 async def missing(database: Database) -> list[str]:
-    """What is missing or different, one line each; empty if all is as described."""
+    """Missing and different indexes and validators, one line each; empty if there are none."""
     return [
         str(difference)
         for difference in await differences(database)
@@ -226,7 +257,7 @@ async def missing(database: Database) -> list[str]:
 
 
 async def differences(database: Database) -> list[Difference]:
-    """All differences to the description. Raises SetupError if the database cannot be read."""
+    """All differences from the description. Raises SetupError if the database cannot be read."""
     described = _by_collection(database)
     found: list[Difference] = []
     try:
@@ -236,7 +267,17 @@ async def differences(database: Database) -> list[Difference]:
             if name not in existing:
                 found.append(Difference("missing", place, None, of="collection"))
                 continue
-            found += await _differences(database, name, described.get(name, []))
+            standing = await _standing(database, name)
+            wanted = described.get(name, [])
+            found += [
+                Difference("different" if index.name in standing else "missing", place, index.name)
+                for index in wanted
+                if not _is_as_described(standing.get(index.name), index)
+            ]
+            known = {"_id_", *(index.name for index in wanted)}
+            found += [
+                Difference("surplus", place, other) for other in standing if other not in known
+            ]
             if _lacks(name, existing[name]):
                 found.append(
                     Difference(
@@ -248,22 +289,8 @@ async def differences(database: Database) -> list[Difference]:
     return found
 
 
-async def _differences(
-    database: Database, collection: str, described: list[Index]
-) -> list[Difference]:
-    standing = await _standing(database, collection)
-    place = database.prefix + collection
-    found = [
-        Difference("different" if index.name in standing else "missing", place, index.name)
-        for index in described
-        if not _is_as_described(standing.get(index.name), index)
-    ]
-    known = {"_id_", *(index.name for index in described)}
-    return found + [Difference("surplus", place, name) for name in standing if name not in known]
-
-
 async def _standing(database: Database, collection: str) -> dict[str, dict[str, Any]]:
-    """The indexes of a collection as they are, by name."""
+    """The existing indexes of a collection, by name."""
     cursor = await maybe_await(database.collection(collection).list_indexes())
     return {index["name"]: index for index in await cursor.to_list(None)}
 
@@ -271,24 +298,10 @@ async def _standing(database: Database, collection: str) -> dict[str, dict[str, 
 def _is_as_described(stands: dict[str, Any] | None, index: Index) -> bool:
     if stands is None:
         return False
-    # How an index is stored changes no query: one that an operator has made otherwise is right.
+    # How an index is stored changes no query, so an operator may have made it otherwise.
     options = {name: value for name, value in index.options.items() if name != "storageEngine"}
     same = all(stands.get(option) == value for option, value in options.items())
-    return same and _keys_of(stands) == index.keys
-
-
-def _keys_of(stands: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The keys as they were given; the server returns those of a text index as weights."""
-    if "weights" in stands:
-        return tuple((field, "text") for field in stands["weights"])
-    return tuple(stands["key"].items())
-
-
-async def _create_collection(database: Database, name: str) -> None:
-    try:
-        await database.handle.create_collection(name)
-    except CollectionInvalid:
-        pass  # Another process was faster.
-    except OperationFailure as error:
-        if error.code != _EXISTS_ALREADY:
-            raise
+    # The server returns the keys of a text index as weights.
+    weights = ((field, "text") for field in stands.get("weights", ()))
+    keys = tuple(weights) or tuple(stands["key"].items())
+    return same and keys == index.keys

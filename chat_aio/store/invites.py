@@ -30,15 +30,16 @@ async def insert(locked: Locked, invite: InviteDocument) -> None:
 
 
 async def count(locked: Locked) -> int:
-    """How many invites the group has, spent ones included."""
+    """The number of invites of the group, spent ones included."""
+    # Under the lock: two creations at once could otherwise both be below the limit.
     chosen = {"conversationId": locked.conversation["_id"]}
     found = await locked.database.invites.count_documents(chosen, session=locked.session)
     return int(found)
 
 
 async def count_use(locked: Locked, code: str) -> InviteDocument | None:
-    """Count one use of an invite; returns it as it was before, None if there is none. If the caller
-    then refuses the use, what it raises undoes the count."""
+    """Count one use of an invite; returns it as it was before, or None if there is none. If the
+    caller then refuses the use, its error undoes the count."""
     before = await locked.database.invites.find_one_and_update(
         {"_id": code}, {"$inc": {"uses": 1}}, return_document=False, session=locked.session
     )

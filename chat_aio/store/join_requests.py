@@ -1,4 +1,4 @@
-"""Join requests: one for each user and group, changed in membership transactions only."""
+"""Join requests: one per user and group, changed in membership transactions only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ async def find_pending(
 async def pending_among(
     database: Database, user_id: str, conversation_ids: Sequence[str]
 ) -> set[str]:
-    """Those of these conversations for which the user has a pending request."""
+    """The conversations among these for which the user has a pending request."""
     chosen = {
         "conversationId": {"$in": list(conversation_ids)},
         "userId": user_id,
@@ -64,6 +64,7 @@ async def put(locked: Locked, request: JoinRequestDocument) -> None:
     """Write a request, replacing an earlier one of the user."""
     requests = locked.database.join_requests
     place = {"conversationId": request["conversationId"], "userId": request["userId"]}
+    # Not by `replace_one`: a new request has a new id, which a replacement cannot change.
     await requests.delete_one(place, session=locked.session)
     await requests.insert_one(request, session=locked.session)
 

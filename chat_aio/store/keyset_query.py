@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 After = tuple[datetime, str]
-"""The (time, id) of the last row of the page before."""
+"""The (time, id) of the last row of the previous page."""
 
 
 def behind(position: After | None, *, at: str = "createdAt", key: str = "_id") -> dict[str, Any]:
@@ -32,8 +32,9 @@ async def page(
     shown: Mapping[str, int] | None = None,
 ) -> list[Any]:
     """The rows behind a position, newest first. Rows whose keys are not a date and a string, which
-    other programs may write, are left out: a cursor could not name them."""
+    other programs may write, are left out: a cursor could not contain them."""
     placed = {"$and": [{at: {"$type": "date"}}, {key: {"$type": "string"}}]}
+    # `$and`, because `chosen` may have conditions on the same fields.
     query = {"$and": [chosen, placed, behind(position, at=at, key=key)]}
     found: list[Any] = (
         await collection.find(query, shown).sort(newest(at=at, key=key)).limit(limit).to_list(None)

@@ -1,4 +1,4 @@
-"""Converts documents of the database to the models that go out."""
+"""Converts documents of the database to the models of the API."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -15,15 +15,16 @@ from chat_aio.schema.models import (
     ChannelPreview,
     Conversation,
     ConversationBan,
+    ConversationWithUnread,
     ForwardedFrom,
     HeldMessage,
     Invite,
     JoinRequest,
     Message,
     Mute,
+    OptionalFields,
     Participant,
     Report,
-    ViewedConversation,
 )
 from chat_aio.schema.wire import Wire, aware, timestamp
 from chat_aio.store.bans import LONG_AGO
@@ -40,15 +41,13 @@ from chat_aio.store.documents import (
     HeldMessageDocument,
     InviteDocument,
     JoinRequestDocument,
-    MentionDocument,
     MessageDocument,
     MuteDocument,
     ParentDocument,
     ReactionDocument,
     ReportDocument,
-    ThreadDocument,
 )
-from chat_aio.store.metadata import unescaped
+from chat_aio.store.metadata import unescaped, version_of
 
 EXCERPT_LENGTH = 140
 
@@ -58,23 +57,21 @@ Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
 
 
-def conversation_from(
-    document: ConversationDocument, *, room_controls: bool = False
-) -> Conversation:
-    """A conversation; with `room_controls` it has the keys of that option."""
-    fields = _conversation_fields(document, _participants_from(document), room_controls)
+def conversation_from(document: ConversationDocument, optional: OptionalFields) -> Conversation:
+    """A conversation, with the fields that options add."""
+    fields = _conversation_fields(document, _participants_from(document), optional)
     return Conversation.model_validate(fields)
 
 
 def viewed_conversation_from(
-    document: ConversationDocument, unread_count: int, *, room_controls: bool = False
-) -> ViewedConversation:
-    fields = _conversation_fields(document, _participants_from(document), room_controls)
-    return ViewedConversation.model_validate({**fields, "unreadCount": unread_count})
+    document: ConversationDocument, unread_count: int, optional: OptionalFields
+) -> ConversationWithUnread:
+    fields = _conversation_fields(document, _participants_from(document), optional)
+    return ConversationWithUnread.model_validate({**fields, "unreadCount": unread_count})
 
 
-def conversation_json(document: ConversationDocument, *, room_controls: bool = False) -> bytes:
-    """The JSON of `conversation_from`, without making the objects.
+def conversation_json(document: ConversationDocument, optional: OptionalFields) -> bytes:
+    """The JSON of `conversation_from`, without creating the objects.
 
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
     """
@@ -84,13 +81,13 @@ def conversation_json(document: ConversationDocument, *, room_controls: bool = F
             "conversationId": conversation_id,
             "userId": participant["userId"],
             "role": participant["role"],
-            # Not by orjson's `default`: most of them are the same moment, and cached.
+            # Not by orjson's `default`: most participants have the same time, which is cached.
             "joinedAt": timestamp(participant["joinedAt"]),
             "lastReadMessageId": participant["lastReadMessageId"],
         }
         for participant in document["participants"]
     ]
-    fields = _conversation_fields(document, participants, room_controls)
+    fields = _conversation_fields(document, participants, optional)
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
@@ -100,7 +97,7 @@ def viewed_json(conversation: bytes, unread_count: int) -> bytes:
 
 
 def _conversation_fields(
-    document: ConversationDocument, participants: Sequence[object], room_controls: bool
+    document: ConversationDocument, participants: Sequence[object], optional: OptionalFields
 ) -> dict[str, object]:
     """The fields of a conversation under the names and in the order of its JSON; times are
     datetimes."""
@@ -115,12 +112,16 @@ def _conversation_fields(
         "visibility": document["visibility"],
         "joinPolicy": document["joinPolicy"],
     }
-    if room_controls:
+    if optional.keys and "key" in document:
+        fields["key"] = document["key"]
+    if optional.metadata_versions:
+        fields["metadataVersion"] = version_of(document)
+    if optional.room_controls:
         stored = cast(Mapping[str, Any], document)
         fields |= {name: stored.get(name, unset) for name, unset in ROOM_CONTROLS.items()}
         fields["pinnedMessageIds"] = document.get("pins", [])
     elif document.get("history") == SINCE_JOIN:
-        # Also without the option: it holds as long as it is set.
+        # Even without the option: the setting applies as long as it is set.
         fields["history"] = SINCE_JOIN
     return fields
 
@@ -156,8 +157,8 @@ def channel_preview_from(document: ChannelDocument, *, request_pending: bool) ->
 
 
 def _model_from(model: type[Shape], document: Mapping[str, Any], **others: object) -> Shape:
-    """A document whose fields have the names of the model's, and `others`. What else it holds is
-    not for callers."""
+    """A document whose fields have the names of the model's, and `others`. Its further fields are
+    internal."""
     fields = {alias: document[alias] for alias in _aliases(model) if alias in document} | others
     if "metadata" in fields:
         fields["metadata"] = unescaped(fields["metadata"])
@@ -173,32 +174,58 @@ def bare_message_from(document: MessageDocument) -> BareMessage:
     return BareMessage.model_validate(_bare_fields(document))
 
 
-def message_from(document: MessageDocument, parents: Parents) -> Message:
-    """A message with preview, reactions and mentions; the parent of a reply is in `parents`."""
-    return Message.model_validate(_message_fields(document, parents))
+def message_from(document: MessageDocument, parents: Parents, optional: OptionalFields) -> Message:
+    """A message with preview, reactions and mentions, and the fields that options add; the parent
+    of a reply is in `parents`."""
+    return Message.model_validate(_message_fields(document, parents, optional))
 
 
-def message_json(document: MessageDocument, parents: Parents) -> bytes:
-    """The JSON of `message_from`, without making the model, which costs several times as much.
+def message_json(document: MessageDocument, parents: Parents, optional: OptionalFields) -> bytes:
+    """The JSON of `message_from`, without creating the model, which costs several times as much.
 
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
     """
-    fields = _message_fields(document, parents)
+    fields = _message_fields(document, parents, optional)
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:
+def _message_fields(
+    document: MessageDocument, parents: Parents, optional: OptionalFields
+) -> dict[str, object]:
     """The fields of a message under the names and in the order of its JSON; times are datetimes."""
     fields = _bare_fields(document)
-    fields["replyTo"] = _reply_preview(document["replyToMessageId"], parents)
+    parent_id = document["replyToMessageId"]
+    fields["replyTo"] = None
+    if parent_id is not None:
+        parent = parents.get(parent_id)
+        # A missing parent shows as deleted. The sender of a tombstone is kept; nothing is known of
+        # a message that does not exist.
+        body = "" if parent is None or parent["deletedAt"] else parent["body"]
+        is_long = len(body) > EXCERPT_LENGTH
+        fields["replyTo"] = {
+            "id": parent_id,
+            "senderId": parent["senderId"] if parent else "",
+            "excerpt": body[:EXCERPT_LENGTH] + "…" if is_long else body,
+            "deleted": parent is None or bool(parent["deletedAt"]),
+        }
     fields["reactions"] = grouped(document["reactions"]) if document["reactions"] else []
-    fields["mentions"] = _mentioned(document["mentions"]) if document["mentions"] else []
-    fields["threadSummary"] = _thread_summary(document.get("thread"))
+    earliest_first = sorted(
+        document["mentions"], key=lambda mention: (mention["createdAt"], mention["userId"])
+    )
+    fields["mentions"] = [mention["userId"] for mention in earliest_first]
+    thread = document.get("thread")
+    fields["threadSummary"] = thread and {
+        "replyCount": thread["replyCount"],
+        "lastReplyAt": thread["lastReplyAt"],
+    }
+    if optional.metadata_versions:
+        fields["metadataVersion"] = version_of(document)
     return fields
 
 
 def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
-    """Reactions by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
+    """Reactions by emoji, groups and users earliest first (specification 4.5)."""
+    # A dict keeps the order in which its keys came, and reactions are stored earliest first.
     users: dict[str, list[str]] = {}
     for reaction in reactions:
         users.setdefault(reaction["emoji"], []).append(reaction["userId"])
@@ -206,11 +233,6 @@ def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
         {"emoji": emoji, "count": len(user_ids), "userIds": user_ids}
         for emoji, user_ids in users.items()
     ]
-
-
-def _mentioned(mentions: list[MentionDocument]) -> list[str]:
-    earliest_first = sorted(mentions, key=lambda mention: (mention["createdAt"], mention["userId"]))
-    return [mention["userId"] for mention in earliest_first]
 
 
 def _bare_fields(document: MessageDocument) -> dict[str, object]:
@@ -246,7 +268,7 @@ def attachments_from(attached: Sequence[AttachedDocument] | None) -> tuple[Attac
 
 
 def attached_from(attachments: Sequence[Attachment]) -> list[AttachedDocument]:
-    """The attachments of a message as it has them in the database."""
+    """The attachments of a message as they are stored."""
     return [
         cast(AttachedDocument, attachment.model_dump(by_alias=True)) for attachment in attachments
     ]
@@ -257,14 +279,12 @@ def _attached_fields(document: AttachedDocument) -> dict[str, object]:
 
 
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
-    """The source of a forwarded message, None if it is not a forward."""
+    """The source of a forwarded message; None if it is not a forward."""
     return document and ForwardedFrom.model_validate(_forwarded_fields(document))
 
 
-def reference_of(source: ForwardedFrom | None) -> ForwardedFromDocument | None:
-    """The source of a forwarded message as the message has it in the database."""
-    if source is None:
-        return None
+def reference_of(source: ForwardedFrom) -> ForwardedFromDocument:
+    """The source of a forwarded message as it is stored."""
     return {
         "messageId": source.message_id,
         "conversationId": source.conversation_id,
@@ -278,28 +298,6 @@ def _forwarded_fields(document: ForwardedFromDocument) -> dict[str, object]:
         "conversationId": document["conversationId"],
         "senderId": document["senderId"],
     }
-
-
-def _reply_preview(parent_id: str | None, parents: Parents) -> dict[str, object] | None:
-    """The first 140 code points of the parent; a missing parent shows as deleted."""
-    if parent_id is None:
-        return None
-    parent = parents.get(parent_id)
-    # The sender of a tombstone stays; of a message that does not exist nothing is known.
-    shown: dict[str, object] = {"id": parent_id, "senderId": parent["senderId"] if parent else ""}
-    if parent is None or parent["deletedAt"]:
-        return {**shown, "excerpt": "", "deleted": True}
-    return {**shown, "excerpt": _excerpt(parent["body"]), "deleted": False}
-
-
-def _excerpt(body: str) -> str:
-    return body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
-
-
-def _thread_summary(document: ThreadDocument | None) -> dict[str, object] | None:
-    if document is None:
-        return None
-    return {"replyCount": document["replyCount"], "lastReplyAt": document["lastReplyAt"]}
 
 
 def conversation_ban_from(document: ConversationBanDocument) -> ConversationBan:

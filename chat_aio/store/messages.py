@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
-from chat_aio.schema.models import Message
+from chat_aio.schema.models import Attachment, ForwardedFrom, Message
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import (
-    AttachedDocument,
-    ForwardedFromDocument,
-    MessageDocument,
-    ParentDocument,
+from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.mapping import (
+    EXCERPT_LENGTH,
+    Parents,
+    attached_from,
+    message_from,
+    reference_of,
 )
-from chat_aio.store.mapping import EXCERPT_LENGTH, Parents, message_from
+from chat_aio.store.metadata import escaped
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.tokenizer import search_fields
 
@@ -26,30 +28,33 @@ WITH_TERMS = {"search": 0}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a message is in its conversation: by default in the main list, as no reply. A message
-    of a thread is in the main list as well if it is `also_in_main`."""
+    """The place of a message in its conversation: by default in the main list, not as a reply. A
+    message of a thread is in the main list as well if it is `also_send_to_main`."""
 
     reply_to_message_id: str | None = None
     thread_root_message_id: str | None = None
-    also_in_main: bool = False
+    also_send_to_main: bool = False
 
     def timelines(self, conversation_id: str) -> list[str]:
         if self.thread_root_message_id is None:
             return [conversation_id]
-        if self.also_in_main:
+        if self.also_send_to_main:
             return [conversation_id, self.thread_root_message_id]
         return [self.thread_root_message_id]
 
 
 @dataclass(frozen=True, slots=True)
 class RequestKey:
-    """The idempotency key of a request, and a hash of what was requested with it."""
+    """The idempotency key of a request, and a hash of the request."""
 
     client_message_id: str
     request_hash: bytes
 
 
 MAIN_LIST = Place()
+
+UNDATED = datetime.min
+"""The time of a message until the sequencer dates it, with its batch."""
 
 
 def new_message(
@@ -58,21 +63,22 @@ def new_message(
     sender_id: str,
     body: str,
     *,
-    at: datetime,
+    at: datetime = UNDATED,
     role: Literal["user", "assistant", "system"] = "user",
     place: Place = MAIN_LIST,
     mentioned: Iterable[str] = (),
-    forwarded_from: ForwardedFromDocument | None = None,
-    attachments: list[AttachedDocument] | None = None,
+    forwarded_from: ForwardedFrom | None = None,
+    attachments: Sequence[Attachment] = (),
     metadata: Mapping[str, Any] | None = None,
     key: RequestKey | None = None,
     searchable: bool = True,
     terms: list[str] | None = None,
+    silent: bool = False,
 ) -> MessageDocument:
-    """A message without the `seq` and time that the sequencer gives it.
+    """A message without the `seq` that the sequencer gives it, and without its time, unless it is
+    an old message, which has its own.
 
-    `metadata` is as it is stored (`store/metadata.py`). A searchable message has search fields;
-    `terms` are the body's, if they are known.
+    A searchable message has search fields; `terms` are the body's, if they are known.
     """
     message: MessageDocument = {
         "_id": message_id,
@@ -89,11 +95,13 @@ def new_message(
         "timelines": place.timelines(conversation_id),
         "reactions": [],
         "mentions": [{"userId": name, "createdAt": at} for name in sorted(set(mentioned))],
-        "forwardedFrom": forwarded_from,
-        "metadata": dict(metadata or {}),
+        "forwardedFrom": reference_of(forwarded_from) if forwarded_from else None,
+        "metadata": escaped(metadata or {}),
     }
     if attachments:
-        message["attachments"] = attachments
+        message["attachments"] = attached_from(attachments)
+    if silent:
+        message["silent"] = True
     if key is not None:
         message["clientMessageId"] = key.client_message_id
         message["requestHash"] = key.request_hash
@@ -119,7 +127,7 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
 
 
 async def ids_within(database: Database, conversation_id: str, ids: Sequence[str]) -> set[str]:
-    """Those of `ids` that are messages of the conversation, read at majority."""
+    """The messages of the conversation among `ids`, read at majority."""
     chosen = {"_id": {"$in": list(ids)}, "conversationId": conversation_id}
     found = await database.read(lambda: database.messages.find(chosen, {"_id": 1}).to_list(None))
     return {message["_id"] for message in found}
@@ -136,7 +144,8 @@ async def there_are(database: Database, ids: Sequence[str]) -> bool:
 async def find_whole_parents(
     database: Database, replies: Iterable[MessageDocument]
 ) -> dict[str, MessageDocument]:
-    """The parents of `replies` with all fields, for a host that is asked about each message."""
+    """The parents of `replies` with all fields, for a host whose hook is called for each
+    message."""
     ids = _parents_of(replies)
     return {message["_id"]: message for message in await find_many(database, ids)} if ids else {}
 
@@ -160,6 +169,7 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
         "seq": 1,
         "senderId": 1,
         "deletedAt": 1,
+        # One character more than a preview has: it shows that the body is longer.
         "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
     }
     found = await database.read(
@@ -172,7 +182,7 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
 
 
 def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
-    """The ids of the parents, without what another program may have written in their place."""
+    """The ids of the parents, without other values that another program may have written."""
     named = (reply.get("replyToMessageId") for reply in replies)
     return list({message_id for message_id in named if isinstance(message_id, str)})
 
@@ -183,7 +193,7 @@ async def with_previews(
     """Convert messages, replies with their parent as it is now; malformed ones are left out."""
     found = shapes.readable("messages", documents)
     parents = await find_parents(database, found)
-    return tuple(message_from(message, parents) for message in found)
+    return tuple(message_from(message, parents, database.optional_fields) for message in found)
 
 
 Key = tuple[str, str, str]
@@ -236,7 +246,7 @@ async def list_newest(
     plain = database.plain_messages
 
     def cursor() -> Any:
-        # In one batch: by itself MongoDB puts 101 rows into the first one.
+        # In one batch: by default MongoDB puts 101 rows into the first one.
         found = plain.find_raw_batches(chosen, READ, batch_size=limit)
         return found.sort("seq", -1).limit(limit)
 
@@ -248,8 +258,8 @@ async def list_oldest(
 ) -> Rows[MessageDocument]:
     """As `list_newest`, messages above seq `after` by ascending seq.
 
-    There are at most 512 KiB of them, whose JSON cannot be larger than an answer may be: a page
-    that is cut loses its oldest messages, which are the nearest here.
+    There are at most 512 KiB of them, whose JSON cannot be larger than an answer may be: a
+    truncated page loses its oldest messages, which are the nearest here.
     """
     chosen = {"timelines": timeline, "seq": {"$type": shapes.WHOLE, "$gt": after}}
     plain = database.plain_messages

@@ -1,15 +1,24 @@
-"""Metadata in BSON: the caller's JSON comes back exactly, and stays queryable by its keys.
+"""Metadata in BSON: the caller's JSON is returned exactly, and stays queryable by its keys.
 
 Keys that BSON or the driver would misread are percent-escaped: `$` in front, every `.`, NUL and
 `%`; the empty key is a single `%`. Everything else is stored as it is.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
+import orjson
+
 from chat_aio.schema.wire import timestamp
+
+METADATA_INDEXES = "metadata."
+"""What the name of an index of metadata begins with."""
+
+FIRST_VERSION = 1
+"""The version of metadata that were never changed."""
 
 _SPECIAL = re.compile(r"^\$|[.%\0]")
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -36,9 +45,41 @@ def unescaped(value: Any) -> Any:
     return value if type(value) in _PLAIN else _as_json(value)
 
 
+def same(stored: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether stored metadata are `given` in JSON. Python would take 1, 1.0 and True for equal."""
+    return orjson.dumps(unescaped(dict(stored))) == orjson.dumps(given)
+
+
+def version_of(document: Mapping[str, Any]) -> int:
+    """The version of the metadata of a conversation or a message."""
+    version: int = document.get("metadataVersion", FIRST_VERSION)
+    return version
+
+
+def having_version(version: int) -> dict[str, Any]:
+    """The condition that metadata still have a version."""
+    # None also matches a missing field.
+    return {"metadataVersion": {"$in": [version, None]} if version == FIRST_VERSION else version}
+
+
+def replacement(document: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that give a conversation or a message new metadata, with the next version."""
+    return {"metadata": escaped(dict(given)), "metadataVersion": version_of(document) + 1}
+
+
+def metadata_path(name: str) -> str:
+    """The path of a top-level field of metadata."""
+    return f"metadata.{escaped_key(name)}"
+
+
+def metadata_index(name: str) -> str:
+    """The name of the index of a field of conversations' metadata."""
+    return f"{METADATA_INDEXES}{escaped_key(name)}"
+
+
 def _as_json(value: object) -> object:
-    """A value of BSON that JSON does not have, as text. Only other programs write such."""
-    # BSON's 64-bit integers come back as `Int64`, a subclass of `int`.
+    """A BSON value without a JSON equivalent, as text. Only other programs write such values."""
+    # BSON's 64-bit integers are decoded as `Int64`, a subclass of `int`.
     if isinstance(value, int):
         return int(value)
     if isinstance(value, datetime):

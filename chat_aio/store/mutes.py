@@ -1,4 +1,4 @@
-"""Mutes: conversations that a user wants no notifications of; a hint for clients only."""
+"""Mutes: conversations for which a user wants no notifications; a hint for clients only."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,6 +13,7 @@ PAIRS_AT_A_TIME = 1_000
 
 async def put(database: Database, mute: MuteDocument) -> MuteDocument:
     """Insert a mute unless there is one; returns the stored mute. A malformed one is replaced."""
+    # `$setOnInsert`: the first mute stays, and so does its place in the list.
     found = await database.write(
         lambda: database.mutes.find_one_and_update(
             {"_id": mute["_id"]},
@@ -48,8 +49,8 @@ async def list_newest(
 
 
 async def muted_among(database: Database, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Those of some pairs of user and conversation where the user has muted it. A mute that cannot
-    be read stays in force."""
+    """The pairs of user and conversation, among these, in which the user has muted it. An
+    unreadable mute stays in force."""
     found: set[tuple[str, str]] = set()
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         ids = [mute_id(*pair) for pair in pairs[start : start + PAIRS_AT_A_TIME]]

@@ -1,8 +1,8 @@
 """Numbering: every message gets the next `seq` of its conversation, in order and without gaps.
 
-The counter documents are the locks (docs/decisions/0002): a transaction first raises them, in the
-order of their ids, and then gives the numbers to its messages. Only what is still allowed under the
-lock is counted.
+The counter documents are the locks (decision 0002): a transaction first raises them, in the
+order of their ids, and then gives the numbers to its messages. Only messages that are still allowed
+under the lock are counted.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ BYTES_OF_AN_ENTRY = 200
 _COUNTS = {"seq": {"$type": WHOLE}, **ADDABLE}
 
 StillAllowed = Callable[[ConversationDocument], bool]
-"""Whether a message may still be written, judged by the stored conversation alone."""
+"""Whether a message may still be written, based on the stored conversation alone."""
 
 
-class EpochMoved(Exception):
+class EpochChanged(Exception):
     """Who may write has changed since the draft was checked; nothing was written.
 
     `epoch` is the current one, which a majority may not have yet.
@@ -54,8 +54,8 @@ class Appended:
 @dataclass(slots=True, eq=False)
 class Draft:
     """A message without its `seq` and `createdAt`, checked on a snapshot of `epoch`. In a later
-    epoch it is valid if `still_allowed` says so; None means it must be checked again. In slow mode
-    its sender must not have sent another one for `slow_seconds`."""
+    epoch it is valid if `still_allowed` returns True; None means it must be checked again. In slow
+    mode its sender must not have sent another message for `slow_seconds`."""
 
     message: MessageDocument
     epoch: int
@@ -79,8 +79,8 @@ class Draft:
 
 
 def weight_of(message: MessageDocument) -> int:
-    """Roughly what a message costs a batch, in bytes. An index entry counts as 200 bytes: a batch
-    full of entries takes as long as one full of text."""
+    """The approximate cost of a message in a batch, in bytes. An index entry counts as 200 bytes: a
+    batch full of entries takes as long as one full of text."""
     entries = message.get("search", "").count(" ") + 1
     metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
     texts = 2 * len(message["body"]) + BYTES_OF_A_TERM * len(message.get("terms", ()))
@@ -169,8 +169,8 @@ async def _recheck(
 ) -> set[Draft]:
     """Check drafts of an older epoch again, on the stored conversation, and count those that pass.
 
-    Without it, a group that people join and leave all the time would send every message back to
-    its checks. Counting locks the head, so participants stay as read here until the commit.
+    Otherwise frequent joins and leaves in a group would send every message back to its checks.
+    Counting locks the head, so participants stay as read here until the commit.
     """
     asked = [draft for draft in outdated if draft.still_allowed]
     chosen = {"_id": {"$in": list({draft.conversation_id for draft in asked})}}

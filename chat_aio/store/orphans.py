@@ -1,7 +1,8 @@
-"""Ends orphaned transactions: their process was killed, and their locks stay for a minute."""
+"""Ends orphaned transactions: their process was killed, and their locks last for a minute."""
 
 import logging
 import time
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +28,7 @@ _IDLE: list[dict[str, Any]] = [
         "$match": {
             "type": "idleSession",
             "transaction.timeInactiveMicros": {"$gt": IDLE_MICROSECONDS},
-            "shard": {"$exists": False},  # There the connections are those of mongos.
+            "shard": {"$exists": False},  # On shards the connections are those of mongos.
         }
     },
     {"$project": {"lsid.id": 1, "connectionId": 1}},
@@ -35,11 +36,11 @@ _IDLE: list[dict[str, Any]] = [
 
 
 async def end_orphans(database: Database, *, since: float) -> None:
-    """End idle transactions whose connection is closed. Writers call it on every conflict, with
-    the time of their first try (`since`, monotonic); it does nothing before a second has passed
-    since then, and at most one look a second for all writers of a process.
+    """End idle transactions whose connection is closed. Writers call this on every conflict, with
+    the time of their first try (`since`, monotonic). It does nothing in the first second after
+    that, and queries at most once a second for all writers of a process.
     """
-    # No privilege is needed: MongoDB shows and ends the sessions of one's own user. If it refuses,
+    # No privilege is needed: MongoDB shows and ends the sessions of the same user. If it refuses,
     # they end after a minute. A live client that lost only its connection finds its transaction
     # aborted, which every driver treats as a reason to try again.
     now = time.monotonic()
@@ -49,7 +50,8 @@ async def end_orphans(database: Database, *, since: float) -> None:
     admin = _admin(database)
     try:
         if orphans := await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS):
-            await database.read(lambda: _kill(admin, orphans), seconds=LOOK_SECONDS)
+            kill = partial(admin.command, "killSessions", orphans)
+            await database.read(kill, seconds=LOOK_SECONDS)
             log.warning("ended %d transactions whose processes are gone", len(orphans))
     except OperationFailure as error:
         if not database.refuses_orphans:
@@ -64,26 +66,24 @@ async def end_orphans(database: Database, *, since: float) -> None:
 
 
 async def refusal(database: Database) -> str | None:
-    """Why MongoDB would not end orphaned transactions, None if it would. Ends nothing."""
+    """The reason why MongoDB would not end orphaned transactions; None if it would. Ends
+    nothing."""
     admin = _admin(database)
     unknown = {"id": Binary(uuid4().bytes, UUID_SUBTYPE)}
     try:
         await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS)
-        await database.read(lambda: _kill(admin, [unknown]), seconds=LOOK_SECONDS)
+        kill = partial(admin.command, "killSessions", [unknown])
+        await database.read(kill, seconds=LOOK_SECONDS)
     except OperationFailure as error:
         return f"MongoDB answers with code {error.code}"
     return None
 
 
 def _admin(database: Database) -> Any:
-    # `$currentOp` allows no other read concern than `local`.
+    # `$currentOp` allows only the read concern `local`.
     return database.client.get_database(
         "admin", CodecOptions(), ReadPreference.PRIMARY, read_concern=ReadConcern("local")
     )
-
-
-async def _kill(admin: Any, sessions: list[dict[str, Any]]) -> None:
-    await admin.command("killSessions", sessions)
 
 
 async def _orphans(admin: Any) -> list[dict[str, Any]]:

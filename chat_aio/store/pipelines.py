@@ -1,4 +1,4 @@
-"""Parts of aggregations that several queries have in common."""
+"""Common parts of aggregations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 Stages = Sequence[Mapping[str, Any]]
 
 IS_TEXT: Mapping[str, Any] = {"$match": {"_id": {"$type": "string", "$not": {"$type": "array"}}}}
-"""Leaves out what another program has written in place of an id: `$type` looks into arrays."""
+"""Leaves out other values that another program has written as an id: `$type` looks into arrays."""
 
 
 def union(collection: Any, pipelines: Sequence[Stages]) -> Stages:
-    """One aggregation of the collection with the results of all these pipelines of it."""
+    """One aggregation of the collection with the results of all these pipelines."""
     first, *others = pipelines
     joined = [
         {"$unionWith": {"coll": collection.name, "pipeline": list(stage)}} for stage in others

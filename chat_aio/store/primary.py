@@ -1,7 +1,7 @@
-"""Notices that the primary is away, and logs that once instead of every request that waits.
+"""Notices that the primary is away, and logs that once instead of for every waiting request.
 
 A new primary can be written to before a majority follows it: the other members look for it once a
-second. Only then are writes confirmed, so only then is the primary back.
+second. Writes are confirmed only then, so only then is the primary back.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ MOST_ABSENCES = 8
 
 
 class PrimaryWatch:
-    """Looks at the topology that the driver keeps. MongoDB is only asked after an absence."""
+    """Observes the driver's view of the topology. MongoDB is queried only after an absence."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -44,7 +44,7 @@ class PrimaryWatch:
             self._task = None
 
     def away_since(self, began: float) -> float:
-        """For how many seconds the primary was away since a moment of the monotonic clock."""
+        """The seconds for which the primary was away since a moment of the monotonic clock."""
         now = time.monotonic()
         absences = [*self._absences]
         if self._away_since is not None:
@@ -57,27 +57,28 @@ class PrimaryWatch:
             await self.look()
 
     async def look(self) -> None:
-        """Log that the primary has gone, or has come back. A new client has not found it yet."""
+        """Log that the primary is away or back. A new client has not found it yet."""
         client = self._database.client
-        if not _has_primary(client):
+        driver = pymongo_client(client)
+        # A client of another kind may return anything for an attribute: it counts as connected.
+        is_known = isinstance(getattr(type(driver), "topology_description", None), property)
+        if is_known and not driver.topology_description.has_writable_server():
             if self._away_since is None and self._client is client:
                 self._away_since = time.monotonic()
                 log.warning("the primary of MongoDB is away: calls wait for the next primary")
             return
         self._client = client
-        if self._away_since is not None and await self._is_followed():
-            self._note_back(self._away_since)
-
-    async def _is_followed(self) -> bool:
-        """Whether a majority has written something of the primary's own term."""
+        since = self._away_since
+        if since is None:
+            return
         try:
             hello = await self._database.hello(seconds=ANSWER_SECONDS)
         except (StorageUnavailable, PyMongoError):
-            return False
+            return
+        # It is followed once a majority has written something of its own term.
         written = hello.get("lastWrite")  # Not in the answer of mongos.
-        return written is None or bool(written["majorityOpTime"]["t"] == written["opTime"]["t"])
-
-    def _note_back(self, since: float) -> None:
+        if written and written["majorityOpTime"]["t"] != written["opTime"]["t"]:
+            return
         now = time.monotonic()
         self._absences.append((since, now))
         self._away_since = None
@@ -85,11 +86,3 @@ class PrimaryWatch:
         log.warning(
             "the primary of MongoDB is back after %.1f s", seconds, extra={"seconds": seconds}
         )
-
-
-def _has_primary(client: Any) -> bool:
-    client = pymongo_client(client)
-    # A client of another kind may return anything for an attribute.
-    if not isinstance(getattr(type(client), "topology_description", None), property):
-        return True
-    return bool(client.topology_description.has_writable_server())

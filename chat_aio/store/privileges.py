@@ -1,5 +1,5 @@
-"""The rights in MongoDB that a chat needs (the role in docs/operations.md), and those that commands
-of operators need, and how a missing right is granted."""
+"""The rights in MongoDB that a chat needs (the role in docs/operations/mongodb.md), the rights that
+operators' commands need, and the command that grants missing ones."""
 
 import json
 import re
@@ -20,9 +20,11 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "invites": ("insert", "update", "remove"),
     "join_requests": ("insert", "update", "remove"),
     "conversation_bans": ("insert", "remove"),
+    "deleted_conversations": ("update",),
+    "departures": ("insert", "update"),
     "blocks": ("insert", "remove"),
     "mutes": ("insert", "update", "remove"),
-    "thread_states": ("insert", "update"),
+    "thread_states": ("insert", "update", "remove"),
     "reports": ("insert", "update"),
     "held_messages": ("insert", "update", "remove"),
     "bans": ("insert", "update"),
@@ -42,6 +44,37 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "attachment_bytes.chunks": ("insert", "update", "remove"),
 }
 
+DELETING: Mapping[str, tuple[str, ...]] = {
+    "counters": ("update", "remove"),
+    "conversations": ("remove",),
+    "deleted_conversations": ("insert", "update"),
+    "departures": ("insert", "update"),
+    "settings": ("insert", "update"),
+    "signals": ("insert",),
+    "audit": ("insert",),
+    "attachments": ("update",),
+    **dict.fromkeys(
+        (
+            "messages",
+            "message_versions",
+            "held_messages",
+            "invites",
+            "join_requests",
+            "conversation_bans",
+            "mutes",
+            "thread_states",
+            "drafts",
+            "notification_messages",
+            "notifications",
+            "notification_settings",
+            "notification_shown",
+            "daily_stats",
+        ),
+        ("remove",),
+    ),
+}
+"""For deleting conversations, also within a service that does so (`chat.conversations`)."""
+
 _LEGAL_HOLD: Mapping[str, tuple[str, ...]] = {
     "counters": ("update",),
     "legal_holds": ("insert", "remove"),
@@ -49,7 +82,7 @@ _LEGAL_HOLD: Mapping[str, tuple[str, ...]] = {
     "held_messages": ("update",),
     "audit": ("insert",),
 }
-# The versions and held messages that a hold keeps lose their time of expiry in each run.
+# Every run removes the expiry of versions and held messages that a hold keeps.
 _RETENTION: Mapping[str, tuple[str, ...]] = {
     "counters": ("update",),
     "messages": ("update",),
@@ -59,7 +92,7 @@ _RETENTION: Mapping[str, tuple[str, ...]] = {
 }
 
 OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "erase": {
+    "users erase": {
         "counters": ("insert", "update"),
         "conversations": ("update",),
         "messages": ("update",),
@@ -70,6 +103,7 @@ OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "blocks": ("remove",),
         "mutes": ("remove",),
         "thread_states": ("remove",),
+        "departures": ("remove",),
         "reports": ("update",),
         "held_messages": ("update", "remove"),
         "bans": ("update",),
@@ -85,10 +119,11 @@ OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "attachments": ("update",),
         "settings": ("insert", "update"),
     },
+    "conversations delete": DELETING,
     "legal-hold": _LEGAL_HOLD,
     "retention": _RETENTION,
     "retention --remove": {**_RETENTION, "messages": ("update", "remove")},
-    "records": {
+    "purge-records": {
         "counters": ("update",),
         "reports": ("remove",),
         "bans": ("remove",),
@@ -99,7 +134,7 @@ OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "audit": ("insert", "remove"),
     },
 }
-"""What commands write, by collection. They also need `EVERY_COMMAND`."""
+"""The collections that commands write, with the actions. Commands also need `EVERY_COMMAND`."""
 
 EVERY_COMMAND = ("find", "listCollections", "listIndexes")
 """On all collections of the database."""
@@ -116,7 +151,7 @@ ACTIONS = {
     "create": ("createCollection",),
     "drop": ("dropCollection",),
 }
-"""The actions that a command of MongoDB needs; others are named as the action is."""
+"""The actions that MongoDB's commands need; other commands have the name of their action."""
 
 _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+): (?:\"([^\"]*)\")?")
 
@@ -125,7 +160,7 @@ Privilege = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class MissingRight:
-    """What a user of MongoDB may not do, and where."""
+    """An action that a user of MongoDB may not perform, and its place."""
 
     database: str
     collection: str
@@ -142,27 +177,25 @@ def missing_right(error: PyMongoError) -> MissingRight | None:
     if not isinstance(error, OperationFailure) or error.code != 13:
         return None
     details = error.details or {}
-    known: MissingRight | None = details.get("missing")  # `store/database.py` has been here before.
+    known: MissingRight | None = details.get("missing")  # Set earlier by `store/database.py`.
     found = _REFUSED.search(str(details.get("errmsg") or error))
     if known or found is None:
         return known
     database, command, collection = found.groups()
     actions = ACTIONS.get(command, (command,))
-    # MongoDB does not report whether an update would also have inserted.
-    if command in ("update", "findAndModify") and _is_upserted(collection or ""):
-        actions = ("insert", *actions)
-    return MissingRight(database, collection or "", actions)
-
-
-def _is_upserted(collection: str) -> bool:
-    """Whether a chat inserts into a collection, whatever its prefix is."""
-    return any(
-        collection.endswith(name) and "insert" in actions for name, actions in WRITTEN.items()
+    place = collection or ""
+    # By the end of the name: the prefix is not known here.
+    is_inserted = any(
+        place.endswith(name) and "insert" in written for name, written in WRITTEN.items()
     )
+    # MongoDB does not report whether an update would also have inserted.
+    if command in ("update", "findAndModify") and is_inserted:
+        actions = ("insert", *actions)
+    return MissingRight(database, place, actions)
 
 
 def lacks(missing: Sequence[MissingRight]) -> str:
-    """One line that names missing rights, and the command of mongosh that grants them."""
+    """One line with the missing rights, and the command of mongosh that grants them."""
     granted = [
         {
             "resource": {"db": right.database, "collection": right.collection},
@@ -180,7 +213,7 @@ def lacks(missing: Sequence[MissingRight]) -> str:
 def lacking_for(
     command: str, granted: Iterable[Privilege], database: str, prefix: str = ""
 ) -> list[MissingRight]:
-    """What a command of `OF_COMMANDS` needs and is not granted."""
+    """The rights that a command of `OF_COMMANDS` needs and that are not granted."""
     held = list(granted)
     needs = {"": EVERY_COMMAND} | {prefix + name: a for name, a in OF_COMMANDS[command].items()}
     missing = {
@@ -200,7 +233,7 @@ def needed(database: str, prefix: str = "") -> list[dict[str, Any]]:
 
 
 def lacking(granted: Iterable[Privilege], database: str, prefix: str = "") -> list[str]:
-    """What is needed and not granted, such as `insert on messages`."""
+    """The rights that are needed and not granted, such as `insert on messages`."""
     held = list(granted)
     return [
         f"{action} on {place or database}"
@@ -212,26 +245,23 @@ def lacking(granted: Iterable[Privilege], database: str, prefix: str = "") -> li
 
 
 def surplus(granted: Iterable[Privilege], database: str, prefix: str = "") -> list[str]:
-    """The actions that are granted on the chat's own collections and not needed there."""
+    """The actions that are granted on the chat's collections and not needed there."""
     held = list(granted)
     found: set[str] = set()
     for name, actions in WRITTEN.items():
-        found |= _granted_on(held, database, prefix + name) - {*EVERYWHERE, *actions}
+        allowed = {*EVERYWHERE, *actions, *DELETING.get(name, ())}
+        found |= _granted_on(held, database, prefix + name) - allowed
     return sorted(found)
 
 
 def _granted_on(granted: Iterable[Privilege], database: str, collection: str) -> set[str]:
-    """The actions on a collection; on every one of the database for an empty name."""
-    return {
-        action
-        for privilege in granted
-        if _covers(privilege["resource"], database, collection)
-        for action in privilege["actions"]
-    }
-
-
-def _covers(resource: Mapping[str, Any], database: str, collection: str) -> bool:
-    if resource.get("anyResource"):
-        return True
-    # An empty name stands for every database, and for every collection.
-    return resource.get("db") in ("", database) and resource.get("collection") in ("", collection)
+    """The actions on a collection; on all collections of the database for an empty name."""
+    found: set[str] = set()
+    for privilege in granted:
+        resource = privilege["resource"]
+        # An empty name means every database, or every collection.
+        is_here = resource.get("db") in ("", database)
+        is_this = resource.get("collection") in ("", collection)
+        if resource.get("anyResource") or (is_here and is_this):
+            found.update(privilege["actions"])
+    return found

@@ -1,4 +1,4 @@
-"""The queries of replays from storage: what was written since a moment in some conversations."""
+"""The queries of replays from storage: writes since a moment in some conversations."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -18,12 +18,12 @@ UNTOLD = ("terms", "search", "requestHash")
 
 
 class TooMuch(Exception):
-    """More was written than the bounds allow."""
+    """There are more results than the bounds allow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much is read at most: messages of each conversation, messages in all, bytes of BSON."""
+    """The limits of a read: messages per conversation, messages in all, bytes of BSON."""
 
     per_conversation: int
     most: int
@@ -33,7 +33,7 @@ class Bounds:
 async def times_of(
     database: Database, names: Collection[tuple[str, int]]
 ) -> dict[tuple[str, int], datetime]:
-    """When these messages, by (conversation, seq), were created; removed ones are left out."""
+    """The creation times of messages, by (conversation, seq); removed messages are left out."""
     chosen = [{"conversationId": name, "seq": seq} for name, seq in names]
     shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
     found = await database.read(
@@ -49,7 +49,7 @@ async def times_of(
 async def heads_of(
     database: Database, ids: Iterable[str], *, since: datetime | None = None
 ) -> dict[str, CounterDocument]:
-    """The heads of those conversations in which anything was sent, or was sent since then."""
+    """The heads of the conversations with messages at all, or with messages sent since then."""
     chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
@@ -64,7 +64,7 @@ async def list_created(
 ) -> list[MessageDocument]:
     """The newest messages of each conversation, created since then. Raises TooMuch."""
     # `createdAt` never falls along `seq`, so if the oldest of the 32 newest is too old, there are
-    # no others. Only conversations of which all 32 are new enough are read further.
+    # no others. Only conversations in which all 32 are new enough are read further.
     found = await _newest(database, ids, since=since, depth=FIRST_LOOK, bounds=bounds)
     counted = Counter(message["conversationId"] for message in found)
     deep = [conversation_id for conversation_id, count in counted.items() if count == FIRST_LOOK]
@@ -85,8 +85,8 @@ async def list_changed(
 
 
 async def spoken_since(database: Database, since: datetime, *, most: int) -> frozenset[str]:
-    """The ids of all conversations in which anything was sent, edited or deleted since then; of
-    more than `most`, any so many.
+    """The ids of all conversations in which messages were sent, edited or deleted since then; if
+    there are more than `most`, any `most` of them.
 
     No index has the times of all conversations: the first query reads all heads, the second one all
     entries of the index of changes.
@@ -110,9 +110,9 @@ async def spoken_since(database: Database, since: datetime, *, most: int) -> fro
 
 
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
-    """These conversations with only their participants' ids, the times when they joined, and what
-    is hidden from them."""
-    fields = ("userId", "joinedAt", "hiddenUpto")
+    """These conversations with only their participants' ids, the times when they joined, and the
+    seqs up to which messages are hidden from them."""
+    fields = ("userId", "joinedAt", "hiddenUpToSeq")
     shown = {f"participants.{field}": 1 for field in fields}
     found = await database.read(
         lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
@@ -123,8 +123,8 @@ async def members_of(database: Database, ids: Iterable[str]) -> list[Conversatio
 async def _newest(
     database: Database, ids: Iterable[str], *, since: datetime, depth: int, bounds: Bounds
 ) -> list[MessageDocument]:
-    # A lookup for each conversation, because each has a limit of its own. The limit is before the
-    # match, which no index serves, so that a conversation's older messages are not read.
+    # A lookup per conversation, because each conversation has its own limit. The limit is before
+    # the match, which no index serves, so that a conversation's older messages are not read.
     newest = {
         "from": database.messages.name,
         "localField": "_id",
@@ -151,7 +151,7 @@ async def _bounded(
 ) -> list[MessageDocument]:
     """Run an aggregation; raises TooMuch if it finds more than the bounds allow."""
     shown: list[dict[str, Any]] = [
-        # `+ 1`: one more than is allowed shows that there is too much.
+        # `+ 1`: one more than allowed shows that there are too many.
         {"$limit": bounds.most + 1},
         {"$unset": list(UNTOLD)},
         # Measured by the server: here each document would have to be encoded again.

@@ -12,8 +12,8 @@ from chat_aio.store.documents import ReportDocument
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """How many reports on a target there are, when the first and the last were made, and the
-    latest, None if that is malformed. `position` is that of the group in the list."""
+    """The number of reports on a target, the times of the first and the last one, and the latest,
+    None if that is malformed. `position` is that of the group in the list."""
 
     count: int
     first_at: datetime
@@ -36,6 +36,7 @@ async def list_newest(
         chosen["targetType"] = target_type
     stages: list[dict[str, Any]] = [
         {"$match": chosen},
+        # `$first` and `$last` of the groups follow this order.
         {"$sort": {"createdAt": -1, "_id": -1}},
         {
             "$group": {
@@ -51,7 +52,10 @@ async def list_newest(
         {"$limit": limit},
     ]
     found = await database.aggregate(database.reports, stages)
-    latest = await _by_id(database, [group["latest"] for group in found])
+    # Only for this page: whole reports in the groups would be held for all targets.
+    ids = [group["latest"] for group in found]
+    rows = await database.read(lambda: database.reports.find({"_id": {"$in": ids}}).to_list(None))
+    latest = {report["_id"]: report for report in shapes.readable("reports", rows)}
     return [
         Group(
             group["count"],
@@ -61,14 +65,6 @@ async def list_newest(
         )
         for group in found
     ]
-
-
-async def _by_id(database: Database, ids: Sequence[str]) -> dict[str, ReportDocument]:
-    """The well-formed reports among these."""
-    rows = await database.read(
-        lambda: database.reports.find({"_id": {"$in": [*ids]}}).to_list(None)
-    )
-    return {report["_id"]: report for report in shapes.readable("reports", rows)}
 
 
 async def ids_on(

@@ -1,4 +1,4 @@
-"""Reports of users, with evidence that never changes."""
+"""Users' reports, with evidence that never changes."""
 
 import asyncio
 import time
@@ -39,7 +39,7 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
             )
             if found and shapes.readable("reports", [found]):
                 return cast(ReportDocument, found)
-            if found:  # Malformed, so it is shown to nobody: the new report takes its key.
+            if found:  # Malformed, so no list shows it: the new report takes its key.
                 lost = {"_id": found["_id"], **_keyed(report["openKey"])}
                 released = {"$unset": {"openKey": ""}}
                 await database.write(partial(database.reports.update_one, lost, released))
@@ -54,7 +54,7 @@ def _keyed(key: str) -> dict[str, Any]:
 
 
 def concerning(user_id: str) -> dict[str, Any]:
-    """The query for reports on a user, and on messages of theirs."""
+    """The query for reports on a user, and on their messages."""
     on_user = {"targetType": "user", "targetId": user_id}
     return {"$or": [on_user, {"evidence.senderId": user_id}]}
 
@@ -93,9 +93,9 @@ async def change(
     """Set fields of a report and add to the audit log in one transaction; None if there is none,
     or if `decide` returns None.
 
-    A report whose new status is not one of the `unresolved` ones gives up its `openKey`, so that
-    the user can report the target again. A report that is opened again takes it back, unless a
-    newer report has it.
+    A report whose new status is not `unresolved` gives up its `openKey`, so that the user can
+    report the target again. A report that is opened again takes the key back, unless a newer report
+    has it.
     """
 
     async def body(session: Session) -> ReportDocument | None:
@@ -109,6 +109,7 @@ async def change(
         resolved = fields["status"] not in unresolved
         if resolved:
             update["$unset"] = {"openKey": ""}
+        # A key that a newer report has would be a duplicate, and fail the decision.
         elif key := await free_key(database, found, session):
             update["$set"]["openKey"] = key
         await audit.add(database, entry, session)
@@ -116,22 +117,16 @@ async def change(
             {"_id": report_id}, update, return_document=True, session=session
         )
         if resolved and "openKey" in found:
-            await _pass_on(database, found, unresolved, session)
+            # A report that was opened again has no key while a newer one had it: it gets it now.
+            same = {name: found[name] for name in ("reporterUserId", "targetType", "targetId")}
+            await database.reports.update_one(
+                {**same, "_id": {"$ne": report_id}, "status": {"$in": list(unresolved)}},
+                {"$set": {"openKey": found["openKey"]}},
+                session=session,
+            )
         return cast(ReportDocument, changed)
 
     return await transact_unique(database, body)
-
-
-async def _pass_on(
-    database: Database, report: ReportDocument, unresolved: Sequence[str], session: Session
-) -> None:
-    """Give the key to another unresolved report of the same reporter on the same target."""
-    same = {name: report[name] for name in ("reporterUserId", "targetType", "targetId")}
-    await database.reports.update_one(
-        {**same, "_id": {"$ne": report["_id"]}, "status": {"$in": list(unresolved)}},
-        {"$set": {"openKey": report["openKey"]}},
-        session=session,
-    )
 
 
 async def free_key(database: Database, report: ReportDocument, session: Session) -> str | None:

@@ -13,17 +13,17 @@ from chat_aio.store.database import Database
 from chat_aio.store.drivers import maybe_await
 
 MOST_BYTES = 4 * 1024 * 1024
-"""The most of BSON that is read for one answer."""
+"""Maximum BSON that is read for one answer."""
 
 LIGHT_BYTES = 128 * 1024
-"""The most of BSON that is decoded in one step."""
+"""Maximum BSON that is decoded in one step."""
 
 D = TypeVar("D")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[D]):
-    """Documents in order, their size as BSON, and whether they are all that was asked for."""
+    """Documents in order, their size as BSON, and whether they are complete."""
 
     documents: list[D]
     stored_bytes: int
@@ -73,7 +73,7 @@ async def read_batches(
 
 
 def documents_in(batches: list[bytes]) -> Iterator[memoryview]:
-    """Split batches into documents: each begins with its length."""
+    """Split batches into documents: each one starts with its length."""
     for batch in batches:
         view, start = memoryview(batch), 0
         while start < len(view):

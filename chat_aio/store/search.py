@@ -1,5 +1,5 @@
-"""Search: matches on stored terms, found through a text index, and beginnings of terms through one
-of their own (docs/behaviour.md 6)."""
+"""Search: matches on stored terms, found through a text index, and beginnings of terms through a
+separate index (specification 6)."""
 
 import logging
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 _BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 2, 27, 175
 
 INDEX = "conversation_terms"
-"""Named as a hint where a beginning is asked for. It is there with the option `prefix_search`."""
+"""Named as a hint for searches of a beginning. It exists with the option `prefix_search`."""
 
 BEHIND_ALL = "\U0010ffff"
-"""No term has this character: what begins with a text lies between that and the text with this."""
+"""No term has this character: terms with a beginning are between it and it plus this character."""
 
 WHOLE = 1 << 20
-"""What the score of a message has more if it has the beginning as a term of its own: more than
-terms can occur in a message."""
+"""Added to the score of a message that has the beginning as a whole term: more than the number of
+terms that a message can have."""
 
 TEXT_INDEX = "search"
 
@@ -49,7 +49,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a message must have: every one of some terms, and one that begins with `beginning`."""
+    """The condition for messages: every one of some terms, and one that starts with `beginning`."""
 
     terms: Sequence[str]
     beginning: str | None = None
@@ -57,7 +57,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where a user searches: in conversations, beside what is hidden from the user there."""
+    """The scope of a user's search: conversations, and the messages hidden from the user in
+    them."""
 
     conversation_ids: Sequence[str]
     hidden: Hidden
@@ -72,63 +73,64 @@ async def list_matches(
     limit: int,
     seconds: float,
 ) -> list[Match]:
-    """The messages in a scope that have what is `wanted`, ranked behind `before`.
+    """The messages in a scope that match `wanted`, ranked behind `before`.
 
     Raises StorageUnavailable if it takes longer than `seconds`, and IndexMissing while the index
-    that it needs does not exist (docs/database.md).
+    that it needs does not exist (docs/operations/mongodb.md).
     """
     wanted = Wanted(list(dict.fromkeys(wanted.terms)), wanted.beginning)
     if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
         return []
     candidates, hint = _candidates(scope.conversation_ids, wanted)
+    index = hint.get("hint", TEXT_INDEX)
+    behind: list[dict[str, Any]] = []
+    if before is not None:
+        score, created_at, message_id = before
+        behind = [
+            {"score": {"$lt": score}},
+            {"score": score, "createdAt": {"$lt": created_at}},
+            {"score": score, "createdAt": created_at, "_id": {"$lt": message_id}},
+        ]
     pipeline: list[dict[str, Any]] = [
         {"$match": {**candidates, **_matching(scope.conversation_ids, wanted)}},
         *({"$match": condition} for condition in unless_hidden(scope.hidden)),
+        # Ranked without bodies, which the caller reads for one page only.
         {"$project": {"createdAt": 1, "score": _score(wanted)}},
-        *([{"$match": _behind(before)}] if before else []),
+        *([{"$match": {"$or": behind}}] if behind else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
         {"$limit": limit},
     ]
     try:
         found = await database.aggregate(database.messages, pipeline, seconds=seconds, **hint)
     except OperationFailure as error:
-        if error.code in (_BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
-            _note_missing(database, hint.get("hint", TEXT_INDEX))
-            raise IndexMissing from error
-        raise
-    if database.missing_search_indexes:
-        _note_present(database, hint.get("hint", TEXT_INDEX))
+        if error.code not in (_BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
+            raise
+        process_wide.notify_all(Observer.search_index_missing, index)
+        # Logged once per process, not for every search.
+        if index not in database.missing_search_indexes:
+            database.missing_search_indexes.add(index)
+            log.error(
+                "the index %s of messages is missing: searches get 503 until `chat-aio indexes "
+                "apply` has created it",
+                index,
+                extra={"index": index},
+            )
+        raise IndexMissing from error
+    if index in database.missing_search_indexes:
+        database.missing_search_indexes.discard(index)
+        log.warning("the index %s of messages exists again", index, extra={"index": index})
     return [
         Match(message["_id"], (message["score"], message["createdAt"], message["_id"]))
         for message in found
     ]
 
 
-def _note_missing(database: Database, index: str) -> None:
-    """Count a search without its index, and log the first one of this process."""
-    process_wide.notify_all(Observer.search_index_missing, index)
-    if index not in database.missing_search_indexes:
-        database.missing_search_indexes.add(index)
-        log.error(
-            "the index %s of messages is missing: searches get 503 until `chat-aio indexes apply` "
-            "has created it",
-            index,
-            extra={"index": index},
-        )
-
-
-def _note_present(database: Database, index: str) -> None:
-    if index in database.missing_search_indexes:
-        database.missing_search_indexes.discard(index)
-        log.warning("the index %s of messages exists again", index, extra={"index": index})
-
-
 def _candidates(
     conversation_ids: Sequence[str], wanted: Wanted
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """By which index candidates are found: a condition, or a hint."""
-    # `$text` joins its words by OR, so an index is asked for what is probably rarest only, as one
-    # token for each conversation; the rest is matched on what that finds (docs/decisions/0004).
+    """The index that finds candidates: a condition, or a hint."""
+    # `$text` joins its words by OR, so the index is queried only for the probably rarest entry, as
+    # one token per conversation; the rest is matched on the results (decision 0004).
     rarest = most_telling(wanted.terms) if wanted.terms else ""
     if wanted.beginning and len(wanted.beginning) > len(rarest):
         return {}, {"hint": INDEX}
@@ -137,7 +139,7 @@ def _candidates(
 
 
 def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]:
-    """What holds of the messages that have all that is wanted."""
+    """The condition for the messages that match."""
     words = [term for term in wanted.terms if not is_run(term)]
     parts: list[dict[str, Any]] = [
         {"terms": {"$regex": term}} for term in wanted.terms if is_run(term)
@@ -155,10 +157,14 @@ def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]
 
 
 def _score(wanted: Wanted) -> dict[str, Any]:
-    """How often what is wanted occurs in all: words as whole terms, runs within runs. Messages that
+    """The number of occurrences of all terms: words as whole terms, runs within runs. Messages that
     have the beginning as a whole term come before all others."""
     words = [term for term in wanted.terms if not is_run(term)]
-    counts = [_count_within_runs(term) for term in wanted.terms if is_run(term)]
+    # The parts between the occurrences are one more than these.
+    texts = {"$filter": {"input": "$terms", "cond": {"$eq": [{"$type": "$$this"}, "string"]}}}
+    splits = [{"$split": ["$$this", {"$literal": run}]} for run in wanted.terms if is_run(run)]
+    within = [{"$subtract": [{"$size": split}, 1]} for split in splits]
+    counts: list[dict[str, Any]] = [{"$sum": {"$map": {"input": texts, "in": n}}} for n in within]
     counted: list[dict[str, Any]] = [{"$in": ["$$this", {"$literal": words}]}] if words else []
     if wanted.beginning:
         whole = {"$literal": wanted.beginning}
@@ -168,20 +174,3 @@ def _score(wanted: Wanted) -> dict[str, Any]:
     if counted:
         counts.append({"$size": {"$filter": {"input": "$terms", "cond": {"$or": counted}}}})
     return {"$sum": counts}
-
-
-def _count_within_runs(run: str) -> dict[str, Any]:
-    parts = {"$size": {"$split": ["$$this", {"$literal": run}]}}
-    texts = {"$filter": {"input": "$terms", "cond": {"$eq": [{"$type": "$$this"}, "string"]}}}
-    return {"$sum": {"$map": {"input": texts, "in": {"$subtract": [parts, 1]}}}}
-
-
-def _behind(rank: Rank) -> dict[str, Any]:
-    score, created_at, message_id = rank
-    return {
-        "$or": [
-            {"score": {"$lt": score}},
-            {"score": score, "createdAt": {"$lt": created_at}},
-            {"score": score, "createdAt": created_at, "_id": {"$lt": message_id}},
-        ]
-    }

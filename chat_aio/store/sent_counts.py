@@ -1,9 +1,9 @@
-"""How many messages each participant has sent, counted by the sends themselves, so that no list has
-to count them (docs/decisions/0054).
+"""How many messages each participant has sent, counted by the sends themselves, so that lists need
+not count them (decision 0054).
 
-The head of a conversation has the counts in `sent`, by user, and in `counted` how many messages
-they are about. Messages of a program that does not count leave `counted` behind `seq`; then lists
-ignore the counts until a repair has recounted (store/maintenance/repair.py).
+The head of a conversation has the counts in `sent`, by user, and in `counted` the number of
+messages that they cover. Messages of a program that does not count leave `counted` behind `seq`;
+then lists ignore the counts until a repair has recounted (store/maintenance/repair.py).
 """
 
 from collections import Counter
@@ -23,10 +23,10 @@ from chat_aio.store.shapes import WHOLE
 from chat_aio.store.transactions import Session
 
 OWN_INDEX = "sender_conversation_seq"
-"""Named as a hint: left to itself, MongoDB sometimes scans all messages that others have sent."""
+"""Named as a hint: by default MongoDB sometimes scans all messages of other users."""
 
 WITHOUT_COUNTS = {"sent": 0, "lastSentAt": 0}
-"""The projection of a head without what it has for each user, up to 256 of them."""
+"""The projection of a head without its data per user, up to 256 of them."""
 
 ADDABLE = {
     "$jsonSchema": {
@@ -36,7 +36,7 @@ ADDABLE = {
         }
     }
 }
-"""The condition for a head to whose counts can be added: another program may have spoilt them."""
+"""The condition for a head whose counts can be raised: another program may have corrupted them."""
 
 
 def place_of(user_id: str) -> str:
@@ -51,7 +51,8 @@ def with_counts_of(user_ids: Iterable[str]) -> dict[str, int]:
 
 
 def growth(messages: Collection[MessageDocument]) -> dict[str, int]:
-    """What these messages of one conversation add to its head."""
+    """The increments of a head by these messages of one conversation."""
+    # In the same update as `seq`: a count that grew by itself could be behind the messages.
     senders = Counter(message["senderId"] for message in messages)
     counts = {place_of(user_id): count for user_id, count in senders.items()}
     return {"seq": len(messages), "counted": len(messages), **counts}
@@ -62,23 +63,24 @@ def count_of(head: CounterDocument, user_id: str) -> int:
 
 
 def is_complete(head: CounterDocument) -> bool:
-    """Whether the counts are about every message."""
+    """Whether the counts cover every message."""
     return head["seq"] == head.get("counted", 0)
 
 
-class Known(TypedDict):
-    """What a participant had sent at some point, as fields of a participant."""
+class SentBaseline(TypedDict):
+    """The number of messages that a participant had sent at some point, as fields of a
+    participant."""
 
-    sentUpto: int
+    sentUpToSeq: int
     sentCount: int
 
 
-def known(*, upto: int, count: int) -> Known:
-    return {"sentUpto": upto, "sentCount": count}
+def known(*, upto: int, count: int) -> SentBaseline:
+    return {"sentUpToSeq": upto, "sentCount": count}
 
 
-def nothing_up_to(seq: int) -> Known:
-    """What is known of a participant whose count begins behind `seq`."""
+def nothing_up_to(seq: int) -> SentBaseline:
+    """The known count of a participant whose messages start behind `seq`."""
     return known(upto=seq, count=0)
 
 
@@ -88,10 +90,10 @@ def own_behind(
     conversation: ConversationDocument,
     head: CounterDocument,
 ) -> int | None:
-    """How many messages with a seq behind `start` a participant has sent; None if counts do not say
-    it, and the messages must be counted."""
-    upto, known_count = reader.get("sentUpto"), reader.get("sentCount")
-    # Another epoch: they may have left and come back in between, and their count began anew.
+    """The number of a participant's messages with a seq behind `start`; None if the counts do not
+    determine it, and the messages must be counted."""
+    upto, known_count = reader.get("sentUpToSeq"), reader.get("sentCount")
+    # Another epoch: they may have left and rejoined in between, and their count restarted.
     if (
         upto is None
         or known_count is None
@@ -100,7 +102,7 @@ def own_behind(
     ):
         return None
     count = count_of(head, reader["userId"])
-    # Where the counts are the same, they have sent nothing since, so nothing behind `start` either.
+    # If the counts are equal, they have sent nothing since, so nothing behind `start` either.
     if upto == start or (upto < start and known_count == count):
         return count - known_count
     return None
@@ -115,7 +117,8 @@ async def count_sent(
     upto: int,
     session: Session,
 ) -> dict[str, int]:
-    """How many messages with a seq in (after, upto] users have sent; who sent none is left out."""
+    """The number of messages with a seq in (after, upto] by user; users without any are left
+    out."""
     stages = [
         {
             "$match": {

@@ -1,8 +1,8 @@
-"""The sequencer: group commit of sends that arrive together (docs/decisions/0002).
+"""The sequencer: group commit of sends that arrive together (decision 0002).
 
 While a batch is in flight, the next one gathers. A conversation is in one flight at a time, and
-each batch locks the counter documents first, so messages commit in the order of their numbers
-(`numbering.py` gives them).
+every batch locks the counter documents first, so messages commit in the order of their numbers
+(`numbering.py` assigns them).
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.observability.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
-from chat_aio.store.batch import Taken, observed, write_batch
+from chat_aio.store.batch import DuplicateWrite, observed, write_batch
 from chat_aio.store.calls import deadline_within, note_wait, shared
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
@@ -77,9 +77,9 @@ class Sequencer:
         after the commit at majority.
 
         If the epoch has moved since, `still_allowed` decides on the locked conversation; raises
-        EpochMoved if it says no or is None. Raises SlowMode if the sender has sent another message
-        less than `slow_seconds` ago. Raises StorageUnavailable past the timeout, which says
-        whether nothing was written or the outcome is unknown.
+        EpochChanged if it returns False or is None. Raises SlowMode if the sender has sent another
+        message less than `slow_seconds` ago. Raises StorageUnavailable past the timeout; the error
+        states whether nothing was written or the outcome is unknown.
         """
         loop, deadline = asyncio.get_running_loop(), deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
@@ -119,24 +119,24 @@ class Sequencer:
         try:
             yield deadline
         finally:
-            # Sends are waiting: let a batch go before the next change, or changes starve them.
+            # Sends are waiting: let a batch run before the next change, or changes starve sends.
             if conversation_id in self._waiting:
                 self._changed.add(conversation_id)
             self._land([conversation_id])
 
     def count_waiting(self) -> int:
-        """How many messages were handed over and have no outcome yet."""
+        """The number of messages that were handed over and have no outcome yet."""
         return len(self._undecided)
 
     async def close(self, *, seconds: float) -> None:
-        """Wait up to so many seconds for all outcomes; later ones go on until their deadline."""
+        """Wait up to `seconds` for all outcomes; later ones continue until their deadline."""
         under_way: set[asyncio.Future[Any]] = {*self._undecided, *self._flights}
         if under_way:
             await asyncio.wait(under_way, timeout=seconds)
 
     def _launch_soon(self) -> None:
-        """Launch after this turn of the event loop and the next: callers that were just answered
-        often send again at once, and are then in the same batch."""
+        """Launch after this turn of the event loop and the next: callers that have just got an
+        answer often send again at once, and are then in the same batch."""
         if not self._launching:
             self._launching = True
             loop = asyncio.get_running_loop()
@@ -151,11 +151,11 @@ class Sequencer:
             flight.add_done_callback(lambda _: self._launch_soon())
 
     def _batches(self) -> Iterator[list[Draft]]:
-        """Take the batches that may go now out of the queue.
+        """Take the batches that may start now out of the queue.
 
-        One common flight at a time carries all that has gathered: several small ones at once cost
-        more. A conversation that other processes write to as well goes in a flight apart, so that
-        the rest does not wait for its turn.
+        One common flight at a time carries all gathered drafts: several small flights at once cost
+        more. A conversation that other processes write to as well gets a separate flight, so that
+        the others do not wait for its turn.
         """
         now = asyncio.get_running_loop().time()
         held = self._held.keys() - self._changed
@@ -203,7 +203,7 @@ class Sequencer:
 
     async def _carry(self, drafts: Sequence[Draft]) -> Sequence[list[Draft]]:
         """Write a batch, with back-off if other processes are faster. If a batch of several
-        conversations collides again and again, returns its halves, to go on apart."""
+        conversations collides repeatedly, returns its halves, which continue separately."""
         began, tries = time.monotonic(), 0
         while waited_for := [draft for draft in drafts if not draft.answer.done()]:
             try:
@@ -222,7 +222,7 @@ class Sequencer:
                 self._fail(waited_for, error)
             except Exception as error:
                 tries += 1
-                if not isinstance(error, Taken) or tries > REBUILDS:
+                if not isinstance(error, DuplicateWrite) or tries > REBUILDS:
                     await self._separate(waited_for, error)
         return ()
 
@@ -278,7 +278,7 @@ class Sequencer:
                 draft.answer.set_exception(StorageUnavailable(str(error)))
 
     def _land(self, conversation_ids: Iterable[str]) -> None:
-        """Release these conversations and wake those that wait for them."""
+        """Release these conversations and wake the callers that wait for them."""
         for conversation_id in conversation_ids:
             self._busy.discard(conversation_id)
             self._wake(conversation_id)
@@ -290,7 +290,7 @@ class Sequencer:
                 idle.set_result(None)
 
     def _expire(self, draft: Draft) -> None:
-        """Answer a draft at its deadline: if it is still queued, it was certainly not written."""
+        """Fail a draft at its deadline: if it is still queued, it was certainly not written."""
         if not draft.answer.done():
             queued = self._withdraw(draft)
             draft.answer.set_exception(StorageUnavailable(None if queued else OUTCOME_UNKNOWN))

@@ -1,7 +1,8 @@
-"""The rows of `settings`: secrets and facts of an installation, each created once."""
+"""The rows of `settings`: secrets and facts of an installation, created only once."""
 
 import hmac
 import secrets
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from hashlib import sha256
 
@@ -16,6 +17,8 @@ _DM_KEY = "direct_conversation_key"
 RESTORED = "restored"
 _PSEUDONYM = b"\xff\xff\xff\xfe"
 _AFTER_ERASURES = b"\xff\xff\xff\xff"
+_PAIR = b"\xff\xff\xff\xfd"
+_AFTER_DELETIONS = b"\xff\xff\xff\xfc"
 """Separators in the digest; no id is so long that its length prefix equals one of them."""
 
 
@@ -31,16 +34,24 @@ class Settings:
 
         128 bits of an HMAC under a random key of this database: it never changes, and nobody
         without the key can compute it. Ids are length-prefixed: `a` with `b:c` and `a:b` with `c`
-        differ. It is another one after each erasure, so that a later owner of an erased user's id
-        does not get their conversations.
+        differ. An erasure changes the id, so that a later owner of an erased user's id does not get
+        their conversations, and so does a deletion, after which the pair begins again.
         """
         digest = await self._digest()
-        erasures = await self._erasures([user_id, other_user_id])
-        for one in sorted((user_id, other_user_id)):
-            name = one.encode()
-            digest.update(len(name).to_bytes(4, "big") + name)
-            if count := erasures[one]:
+        pair = sorted((user_id, other_user_id))
+        # Not cached: another process erases users and deletes conversations.
+        pseudonyms = {one: await self.pseudonym(one) for one in pair}
+        pair_name = await self._pair_name(pair)
+        names = [*pseudonyms.values(), pair_name]
+        rows = self._database.settings.find({"_id": {"$in": names}})
+        found = readable("settings", await self._database.read(lambda: rows.to_list(None)))
+        counts = {row["_id"]: row.get("erasures", 0) + row.get("deletions", 0) for row in found}
+        for one in pair:
+            digest.update(_prefixed(one))
+            if count := counts.get(pseudonyms[one]):
                 digest.update(_AFTER_ERASURES + count.to_bytes(4, "big"))
+        if count := counts.get(pair_name):
+            digest.update(_AFTER_DELETIONS + count.to_bytes(4, "big"))
         return digest.hexdigest()[:32]
 
     async def require_key(self) -> None:
@@ -58,15 +69,15 @@ class Settings:
         return f"erased-{digest.hexdigest()[:24]}"
 
     async def known_pseudonym(self, user_id: str) -> str | None:
-        """As `pseudonym`, but None if there is no key yet, which is then not made."""
+        """As `pseudonym`, but None if there is no key yet; it is not created then."""
         has_key = await self._database.read(
             lambda: self._database.settings.find_one({"_id": _DM_KEY}, {"_id": 1})
         )
         return await self.pseudonym(user_id) if has_key else None
 
     async def restored_at(self) -> datetime | None:
-        """When a backup was last restored, None if never: older stream positions have lost their
-        meaning. Raises StorageUnavailable."""
+        """The time when a backup was last restored, None if never: older stream positions are
+        meaningless. Raises StorageUnavailable."""
         rows = self._database.settings
         found = await self._database.read(lambda: rows.find_one({"_id": RESTORED}))
         at = found and found.get("at")
@@ -78,31 +89,38 @@ class Settings:
             {"_id": pseudonym}, {"$inc": {"erasures": 1}}, upsert=True, session=session
         )
 
-    async def _erasures(self, user_ids: list[str]) -> dict[str, int]:
-        """How often each user's direct conversations were erased. Not cached: another process
-        erases them."""
-        names = {user_id: await self.pseudonym(user_id) for user_id in user_ids}
-        rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
-        found = readable("settings", await self._database.read(lambda: rows.to_list(None)))
-        counts = {row["_id"]: row.get("erasures", 0) for row in found}
-        return {user_id: counts.get(name, 0) for user_id, name in names.items()}
+    async def count_deletion(self, user_ids: Collection[str], session: Session) -> None:
+        """Count a deletion of a pair's direct conversation, which changes its id."""
+        name = await self._pair_name(sorted(user_ids))
+        await self._database.settings.update_one(
+            {"_id": name}, {"$inc": {"deletions": 1}}, upsert=True, session=session
+        )
+
+    async def _pair_name(self, pair: Sequence[str]) -> str:
+        """The name of a pair's row, from which nobody without the key can compute the users."""
+        digest = await self._digest()
+        digest.update(_PAIR + b"".join(map(_prefixed, pair)))
+        return f"pair-{digest.hexdigest()[:24]}"
 
     async def _digest(self) -> hmac.HMAC:
+        """A digest under the stored key, which is created now if there is none. The key is part of
+        the data: with another key, existing direct conversations are not found."""
         if self._direct_key is None:
-            self._direct_key = await self._make_direct_key()
+            settings, new = self._database.settings, {"value": secrets.token_bytes(32)}
+            try:
+                # The stored value is used, never the one made here: another process may be first.
+                kept = await self._database.write(
+                    lambda: settings.find_one_and_update(
+                        {"_id": _DM_KEY}, {"$setOnInsert": new}, upsert=True, return_document=True
+                    )
+                )
+            # Another process has created the key at the same time. Its key counts.
+            except DuplicateKeyError:
+                kept = await self._database.read(lambda: settings.find_one({"_id": _DM_KEY}))
+            self._direct_key = bytes(kept["value"])
         return hmac.new(self._direct_key, digestmod=sha256)
 
-    async def _make_direct_key(self) -> bytes:
-        """The stored key, created now if there is none. It is part of the data: with another key,
-        existing direct conversations are not found."""
-        settings, new = self._database.settings, {"value": secrets.token_bytes(32)}
-        try:
-            kept = await self._database.write(
-                lambda: settings.find_one_and_update(
-                    {"_id": _DM_KEY}, {"$setOnInsert": new}, upsert=True, return_document=True
-                )
-            )
-        # Another process has made the key in this moment. Its key counts.
-        except DuplicateKeyError:
-            kept = await self._database.read(lambda: settings.find_one({"_id": _DM_KEY}))
-        return bytes(kept["value"])
+
+def _prefixed(user_id: str) -> bytes:
+    name = user_id.encode()
+    return len(name).to_bytes(4, "big") + name

@@ -1,6 +1,5 @@
-"""The shapes of documents.py, and of the files beside it, as MongoDB validators, and as a filter
-for readers: a row that another program wrote in another shape is left out and logged, and never
-fails its page."""
+"""The types of `documents/` as MongoDB validators, and as a filter for readers: malformed rows of
+another program are left out and logged, and never fail their page."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,8 @@ DOCUMENTS: dict[str, Any] = {
     "invites": documents.InviteDocument,
     "join_requests": documents.JoinRequestDocument,
     "conversation_bans": documents.ConversationBanDocument,
+    "deleted_conversations": documents.DeletedConversationDocument,
+    "departures": documents.DepartureDocument,
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
     "thread_states": documents.ThreadStateDocument,
@@ -51,8 +52,8 @@ DOCUMENTS: dict[str, Any] = {
 }
 
 REVISION = 3
-"""The revision of the validators, raised with every change of them, so that an older process that
-starts beside a newer one does not replace the newer ones."""
+"""The revision of the validators, raised with every change, so that an older process that starts
+next to a newer one does not replace the newer validators."""
 
 TITLE = "chat_aio "
 
@@ -88,7 +89,7 @@ def validator(collection: str) -> dict[str, Any]:
 
 
 def revision_of(found: Mapping[str, Any]) -> int | None:
-    """The revision in a validator's title; None for one of the host's own, 0 for none."""
+    """The revision in a validator's title; None for a host's own validator, 0 for none."""
     if not found:
         return 0
     title = str(found.get("$jsonSchema", {}).get("title", ""))
@@ -98,7 +99,7 @@ def revision_of(found: Mapping[str, Any]) -> int | None:
 
 def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list[Row]:
     """The rows that have the shape of their collection, or `shape` if only some fields were read.
-    The others are logged by their ids, never with their content."""
+    Other rows are logged by their ids, never with their content."""
     # `isinstance_python` describes no errors, which makes it quick enough for every row.
     fits = _adapter(shape or DOCUMENTS[collection]).validator.isinstance_python
     found = list(rows)
@@ -109,7 +110,7 @@ def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list
 
 
 def one_readable(collection: str, row: Row | None) -> Row | None:
-    """The row, None if it is None or malformed."""
+    """The row; None if it is None or malformed."""
     if row is None or _adapter(DOCUMENTS[collection]).validator.isinstance_python(row, strict=True):
         return row
     note_left_out(collection, [row])
@@ -125,9 +126,9 @@ def note_left_out(collection: str, rows: Sequence[Any]) -> None:
 
 
 def problems(collection: str, row: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a row, by field: `mentions: missing`."""
+    """The faults of a row, by field: `mentions: missing`."""
     if collection == "counters" and "seq" not in row:
-        # A stub lacks the other fields: they are filled in, so that only its own are checked.
+        # A stub lacks the other fields: they are added, so that only its own fields are checked.
         row = {"seq": 0, "activityAt": datetime.min, **_STUB, **row}
     try:
         _adapter(DOCUMENTS[collection]).validate_python(row, strict=True)

@@ -1,4 +1,4 @@
-"""Signals: rows that carry ephemeral events to the streams of all processes, by way of the feed."""
+"""Signals: rows that carry ephemeral events to the streams of all processes, through the feed."""
 
 import asyncio
 import logging
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 KIND = "notes"
 END = "end"
+PROFILES = "profiles"
+DELETED = "deleted"
 STALE_AFTER = timedelta(seconds=90)
 """Half a minute, and a minute by which clocks may differ."""
 
@@ -30,12 +32,12 @@ MOST_TOGETHER = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EphemeralEvent:
-    """An event `name` for the streams of some users or conversations; if both are given, of these
+    """An event `name` for the streams of some users or conversations; if both are given, for these
     users in these conversations. Its sender `but` does not get it.
 
     `data` is its JSON without the `type`. With `needs_exchange`, and the option
-    `presence_needs_exchange`, only users with whom the sender has exchanged messages get it. With
-    `for_moderators` it goes to the streams of moderators, and nobody else.
+    `presence_requires_mutual_messages`, only users with whom the sender has exchanged messages get
+    it. With `for_moderators` it is delivered only to the streams of moderators.
     """
 
     name: str
@@ -68,20 +70,21 @@ class Signals:
     def publish(self, *notes: EphemeralEvent) -> None:
         """Queue events and return at once. They are lost if the database is out of reach."""
         self._waiting += notes
+        # The oldest go first: of typing and presence, only the newest state matters.
         if (surplus := len(self._waiting) - MOST_WAITING) > 0:
             log.warning("more than %d ephemeral events wait: the oldest are lost", MOST_WAITING)
             del self._waiting[:surplus]
             notify(self._observers, Observer.ephemeral_events_lost, surplus)
         if self._waiting and self._flight is None:
-            # A fresh context: the deadline of the first caller must not limit everybody's write.
+            # A fresh context: the deadline of the first caller must not limit all callers' write.
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
     async def close(self, *, seconds: float) -> None:
-        """Wait up to so many seconds for the write in flight."""
+        """Wait up to `seconds` for the write in flight."""
         if self._flight is not None:
             _, late = await asyncio.wait({self._flight}, timeout=seconds)
             for flight in late:
-                # This cancels the waiting only: the driver call runs in a task of its own.
+                # This cancels only the waiting: the driver call runs in a separate task.
                 flight.cancel()
 
     async def _fly(self) -> None:
@@ -89,12 +92,22 @@ class Signals:
             while self._waiting:
                 taken = self._waiting[:MOST_TOGETHER]
                 self._waiting = self._waiting[MOST_TOGETHER:]
-                await self._write(taken)
+                try:
+                    await self.write(taken)
+                    continue
+                except StorageUnavailable:
+                    log.warning(
+                        "%d ephemeral events lost: the database is out of reach", len(taken)
+                    )
+                except Exception:
+                    log.exception("%d ephemeral events lost", len(taken))
+                # Lost for good: typing or presence of seconds ago would mislead.
+                notify(self._observers, Observer.ephemeral_events_lost, len(taken))
         finally:
             self._flight = None
 
     async def write(self, notes: Sequence[EphemeralEvent], *, session: Session = None) -> None:
-        """Write events as one signal, in a transaction or by itself."""
+        """Write events as one signal, within a transaction or alone."""
         signal = {
             "_id": self._new_id(),
             "kind": KIND,
@@ -104,33 +117,31 @@ class Signals:
         if session is not None:
             await self._database.signals.insert_one(signal, session=session)
             return
-        # Not acknowledged at majority: the change stream shows only what a majority has anyway.
+        # Not acknowledged at majority: the change stream shows only data that a majority has.
         quickly = self._database.signals.with_options(write_concern=WriteConcern(1))
         await self._database.write(lambda: quickly.insert_one(signal))
 
     async def end_streams(self, user_id: str) -> None:
         """Have every process end the streams of a user. Raises StorageUnavailable."""
-        at = self._clock()
-        signal = {"_id": self._new_id(), "kind": END, "at": at, "userIds": [user_id]}
-        # At majority, unlike events: a logout that was answered must not be lost.
-        await self._database.write(lambda: self._database.signals.insert_one(signal))
+        await self._tell(END, [user_id])
 
-    async def _write(self, notes: Sequence[EphemeralEvent]) -> None:
-        try:
-            await self.write(notes)
-            return
-        except StorageUnavailable:
-            log.warning("%d ephemeral events lost: the database is out of reach", len(notes))
-        except Exception:
-            log.exception("%d ephemeral events lost", len(notes))
-        notify(self._observers, Observer.ephemeral_events_lost, len(notes))
+    async def forget_profiles(self, user_ids: Sequence[str]) -> None:
+        """Have every process forget the profiles of users. Raises StorageUnavailable."""
+        for start in range(0, len(user_ids), MOST_TOGETHER):
+            await self._tell(PROFILES, user_ids[start : start + MOST_TOGETHER])
+
+    async def _tell(self, kind: str, user_ids: Sequence[str]) -> None:
+        at = self._clock()
+        signal = {"_id": self._new_id(), "kind": kind, "at": at, "userIds": [*user_ids]}
+        # At majority, unlike events: an acknowledged logout must not be lost.
+        await self._database.write(lambda: self._database.signals.insert_one(signal))
 
 
 def document_from(note: EphemeralEvent) -> dict[str, Any]:
-    """An event as it is stored in a signal."""
+    """An event in its stored form."""
     return {
         "name": note.name,
-        # As text: it is encoded once, and every process passes it on as it is.
+        # As text: it is encoded once, and every process passes it on unchanged.
         "data": json_from({"type": note.name, **note.data}).decode(),
         "conversationIds": list(note.conversation_ids),
         "userIds": list(note.user_ids),
@@ -140,10 +151,16 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
     }
 
 
-def ended_in(signal: Mapping[str, Any]) -> list[str]:
-    """The users whose streams a signal ends."""
-    named = signal.get("userIds") if signal.get("kind") == END else None
+def users_in(signal: Mapping[str, Any], kind: str) -> list[str]:
+    """The users whom a signal of this kind names: `END` ends their streams, `PROFILES` forgets
+    their profiles. None for a signal of another kind."""
+    named = signal.get("userIds") if signal.get("kind") == kind else None
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+
+
+def is_deletion(signal: Mapping[str, Any]) -> bool:
+    """Whether a signal is the deletion of a conversation (`store/deletion.py`)."""
+    return signal.get("kind") == DELETED
 
 
 def ephemeral_events_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:

@@ -1,8 +1,8 @@
-"""Slow mode: one message of each member in so many seconds, over all processes.
+"""Slow mode: a minimum interval between two messages of a member, over all processes.
 
-The head of a conversation in slow mode has in `lastSentAt`, by user, when each has sent. A batch
-looks there under the lock of the head, before it counts its messages; conversations without slow
-mode are not looked at (docs/decisions/0058).
+The head of a conversation in slow mode has in `lastSentAt`, by user, the time of the last message.
+A batch reads it under the lock of the head, before it counts its messages; conversations without
+slow mode are not read (decision 0058).
 """
 
 import math
@@ -30,8 +30,9 @@ def place_of(user_id: str) -> str:
 async def refuse(
     database: Database, drafts: Iterable[Draft], now: datetime, session: Session
 ) -> Refused:
-    """Those of these drafts that come too early. The times of the others are noted."""
+    """The drafts that come too early. The times of the others are noted."""
     refused: Refused = {}
+    # Sorted, so that two processes lock the same heads in the same order.
     for conversation_id in sorted(
         {draft.conversation_id for draft in drafts if draft.slow_seconds}
     ):
@@ -63,14 +64,26 @@ async def _refuse_in(
     noted: dict[str, datetime] = {}
     for draft in valid:
         user = escaped_key(draft.message["senderId"])
-        last = noted.get(user, times.get(user))
-        if draft.slow_seconds and (left := _seconds_left(last, draft.slow_seconds, now)):
-            refused[draft] = SlowMode(retry_after=left)
-        elif draft.slow_seconds:
+        last, seconds = noted.get(user, times.get(user)), draft.slow_seconds
+        if not seconds:
+            continue
+        left = seconds - (now - last).total_seconds() if isinstance(last, datetime) else 0
+        if left > 0:
+            # A clock may have been ahead: nobody waits longer than the interval.
+            refused[draft] = SlowMode(retry_after=min(seconds, math.ceil(left)))
+        else:
             noted[user] = now
     if noted:
-        longest = max(draft.slow_seconds for draft in valid)
-        update = _noting(noted, times, before=now - timedelta(seconds=longest))
+        # Times that no longer matter are removed, or the head would grow with every sender.
+        before = now - timedelta(seconds=max(draft.slow_seconds for draft in valid))
+        over = [
+            user
+            for user, at in times.items()
+            if user not in noted and not (isinstance(at, datetime) and at > before)
+        ]
+        update: dict[str, Any] = {"$set": {f"{FIELD}.{user}": at for user, at in noted.items()}}
+        if over:
+            update["$unset"] = dict.fromkeys((f"{FIELD}.{user}" for user in over), "")
         await database.counters.update_one({"_id": conversation_id}, update, session=session)
     return refused
 
@@ -78,8 +91,8 @@ async def _refuse_in(
 async def _valid(
     database: Database, drafts: Sequence[Draft], head: dict[str, Any], session: Session
 ) -> list[Draft]:
-    """The drafts that were checked on the present state, or still hold on it. The others go back to
-    their checks, and no time is noted for them."""
+    """The drafts that were checked on the present state, or are still valid on it. The others
+    return to their checks, and no time is noted for them."""
     current = [draft for draft in drafts if draft.epoch == head["epoch"]]
     if len(current) == len(drafts):
         return current
@@ -90,26 +103,3 @@ async def _valid(
         for draft in drafts
         if draft in current or (here and draft.still_allowed and draft.still_allowed(here))
     ]
-
-
-def _seconds_left(last: object, seconds: int, now: datetime) -> int:
-    """The whole seconds until the next message may come, 0 if it may come now."""
-    if not isinstance(last, datetime):
-        return 0
-    # A clock may have been ahead: nobody waits longer than the interval.
-    return min(seconds, max(0, math.ceil(seconds - (now - last).total_seconds())))
-
-
-def _noting(
-    noted: dict[str, datetime], times: dict[str, datetime], *, before: datetime
-) -> dict[str, Any]:
-    """The update that notes times and removes those that say nothing any more."""
-    over = [
-        user
-        for user, at in times.items()
-        if user not in noted and not (isinstance(at, datetime) and at > before)
-    ]
-    update: dict[str, Any] = {"$set": {f"{FIELD}.{user}": at for user, at in noted.items()}}
-    if over:
-        update["$unset"] = dict.fromkeys((f"{FIELD}.{user}" for user in over), "")
-    return update

@@ -1,7 +1,7 @@
-"""Snapshots: cached conversations on which rules are checked, dropped on each change in the feed.
+"""Snapshots: cached conversations for the checks of rules, dropped on every change in the feed.
 
-A snapshot may lag behind other processes by the milliseconds of the feed. Writes that must not
-slip through that gap carry the snapshot's epoch, which is compared again in their transaction.
+A snapshot may lag behind other processes by the milliseconds of the feed. Writes for which that
+matters carry the snapshot's epoch, which is compared again in their transaction.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ class Snapshot:
     """A conversation and its epoch; read states in it may be old.
 
     `weight` is its size in memory, in participants; `blocked` is whether one of the two users of a
-    direct conversation has blocked the other. `hidden` is by user up to which seq messages are not
-    there for them.
+    direct conversation has blocked the other. `hidden` has, by user, the seq up to which messages
+    are hidden from them.
     """
 
     conversation: Conversation
@@ -39,13 +39,13 @@ class Snapshot:
     hidden: Mapping[str, int]
 
     def hidden_from(self, user_id: str) -> Hidden:
-        """What is hidden from a user."""
+        """The messages hidden from a user."""
         upto = self.hidden.get(user_id)
         return {self.conversation.id: upto} if upto else NOTHING
 
 
 class Snapshots:
-    """The cache of one process, bounded by the total weight. It sets `used` when it is asked."""
+    """The cache of one process, bounded by the total weight. Every lookup sets `used`."""
 
     def __init__(
         self,
@@ -53,11 +53,9 @@ class Snapshots:
         *,
         used: asyncio.Event,
         max_weight: int = MAX_WEIGHT,
-        room_controls: bool = False,
     ) -> None:
         self._database = database
         self._used = used
-        self._room_controls = room_controls
         self._kept: OrderedDict[str, Snapshot] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
         self._room = max_weight
@@ -65,6 +63,7 @@ class Snapshots:
 
     async def find(self, conversation_id: str) -> Snapshot | None:
         """The conversation, cached or read; None if there is none. Raises StorageUnavailable."""
+        # Wakes an idle feed, without which nothing is cached (decision 0055).
         self._used.set()
         if kept := self._kept.get(conversation_id):
             self._kept.move_to_end(conversation_id)
@@ -75,22 +74,40 @@ class Snapshots:
 
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
         """The conversation, read from the database; None if there is none."""
+
+        async def load() -> Snapshot | None:
+            document = await conversations.find(self._database, conversation_id)
+            if document is None:
+                return None
+            conversation = conversation_from(document, self._database.optional_fields)
+            metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
+            weight = len(conversation.participants) + metadata
+            blocked = bool(document.get("blockedBy"))
+            return Snapshot(conversation, document["epoch"], weight, blocked, by_user(document))
+
         self.forget(conversation_id)
-        loading = asyncio.create_task(self._load(conversation_id), context=Context())
+        # A fresh context: others may share this read, which the first caller's deadline must not
+        # limit.
+        loading = asyncio.create_task(load(), context=Context())
         self._loading[conversation_id] = loading
         try:
             snapshot = await shared(loading, seconds=self._database.timeout)
         finally:
-            # Not current if it was forgotten during the read, which may then be older than that.
+            # Not current if it was invalidated during the read, which may then be older than the
+            # change.
             current = self._loading.get(conversation_id) is loading
             if current:
                 del self._loading[conversation_id]
         if snapshot and current and self._feed_live:
-            self._keep(conversation_id, snapshot)
+            self._kept[conversation_id] = snapshot
+            self._room -= snapshot.weight
+            while self._room < 0:
+                _, oldest = self._kept.popitem(last=False)
+                self._room += oldest.weight
         return snapshot
 
     def forget(self, conversation_id: str) -> None:
-        """Invalidate a conversation that has changed, and reads of it that are under way."""
+        """Invalidate a conversation that has changed, and reads of it in progress."""
         self._loading.pop(conversation_id, None)
         if old := self._kept.pop(conversation_id, None):
             self._room += old.weight
@@ -100,20 +117,3 @@ class Snapshots:
         self._feed_live = is_live
         for conversation_id in [*self._kept, *self._loading]:
             self.forget(conversation_id)
-
-    def _keep(self, conversation_id: str, snapshot: Snapshot) -> None:
-        self._kept[conversation_id] = snapshot
-        self._room -= snapshot.weight
-        while self._room < 0:
-            _, oldest = self._kept.popitem(last=False)
-            self._room += oldest.weight
-
-    async def _load(self, conversation_id: str) -> Snapshot | None:
-        document = await conversations.find(self._database, conversation_id)
-        if document is None:
-            return None
-        conversation = conversation_from(document, room_controls=self._room_controls)
-        metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
-        weight = len(conversation.participants) + metadata
-        blocked = bool(document.get("blockedBy"))
-        return Snapshot(conversation, document["epoch"], weight, blocked, by_user(document))

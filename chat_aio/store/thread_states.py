@@ -1,7 +1,7 @@
-"""Threads that concern a user: those they wrote in, are mentioned in, or follow; and how far they
-have read them, beside the contract's read state."""
+"""Threads that concern a user: those they wrote in, are mentioned in, or follow; and their read
+states, which are separate from the contract's read state."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 from chat_aio.store import keyset_query, shapes
@@ -14,7 +14,7 @@ from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 
 ROOTS_INDEX, REPLIES_INDEX = "sender_thread_roots", "sender_thread_replies"
 MENTIONS_INDEX = "mentioned_threads"
-"""Named as hints: other indexes have all that the user has written, or is mentioned in."""
+"""Named as hints: other indexes cover all messages that the user wrote, or is mentioned in."""
 
 MOST_COUNTED = 100
 """Unread replies of a thread are counted up to this number."""
@@ -69,7 +69,7 @@ async def mentioned_in(database: Database, user_id: str) -> set[str]:
 
 
 async def of_user(database: Database, user_id: str) -> dict[str, ThreadStateDocument]:
-    """What is stored of threads for a user, by root."""
+    """The stored thread states of a user, by root."""
     found = await database.read(
         lambda: database.thread_states.find({"userId": user_id}).to_list(None)
     )
@@ -91,11 +91,18 @@ async def put(
     new: dict[str, Any] = {"conversationId": conversation_id, **state_id(user_id, root_id)}
     if follows is None:
         new["follows"] = None
+    # `$max`: a read state never falls, whichever process is faster.
     update: dict[str, Any] = {"$setOnInsert": new, "$max": {"lastReadSeq": read_to}}
     if follows is not None:
         update["$set"] = {"follows": follows}
     here = {"_id": state_id(user_id, root_id)}
     await database.write(lambda: database.thread_states.update_one(here, update, upsert=True))
+
+
+async def remove(database: Database, user_id: str, root_id: str) -> None:
+    """Remove the state of a thread, if there is one."""
+    here = {"_id": state_id(user_id, root_id)}
+    await database.write(lambda: database.thread_states.delete_one(here))
 
 
 async def list_roots(
@@ -106,8 +113,8 @@ async def list_roots(
     hidden: Hidden,
     limit: int,
 ) -> Rows[MessageDocument]:
-    """Those of the roots that have replies and are not hidden, behind a position, the latest reply
-    first. Their times are naive UTC."""
+    """The roots, among these, that have replies and are not hidden, behind a position, the latest
+    reply first. Their times are naive UTC."""
     behind = keyset_query.behind(position, at=LAST_REPLY)
     these = {"_id": {"$in": list(root_ids)}, LAST_REPLY: {"$type": "date"}}
     chosen = {"$and": [these, behind, *unless_hidden(hidden)]}
@@ -124,18 +131,19 @@ async def count_unread(
     database: Database, user_id: str, starts: Mapping[str, int]
 ) -> dict[str, int]:
     """How many replies of others each thread has behind a seq, up to 100."""
-    pipelines = [_unread(user_id, root_id, start) for root_id, start in starts.items()]
-    if not pipelines:
+    if not starts:
         return {}
+    pipelines: list[list[dict[str, Any]]] = []
+    for root_id, start in starts.items():
+        behind = {"$type": shapes.WHOLE, "$gt": start}
+        pipelines.append(
+            [
+                {"$match": {"timelines": root_id, "seq": behind, "senderId": {"$ne": user_id}}},
+                {"$limit": MOST_COUNTED},
+                {"$count": "count"},
+                # `$literal`: an id that starts with `$` would be read as the name of a field.
+                {"$set": {"rootId": {"$literal": root_id}}},
+            ]
+        )
     rows = await database.aggregate(database.messages, union(database.messages, pipelines))
     return {row["rootId"]: row["count"] for row in rows}
-
-
-def _unread(user_id: str, root_id: str, start: int) -> Sequence[dict[str, Any]]:
-    behind = {"$type": shapes.WHOLE, "$gt": start}
-    return [
-        {"$match": {"timelines": root_id, "seq": behind, "senderId": {"$ne": user_id}}},
-        {"$limit": MOST_COUNTED},
-        {"$count": "count"},
-        {"$set": {"rootId": {"$literal": root_id}}},
-    ]

@@ -1,4 +1,4 @@
-"""The tokenizer of search: the terms of a text, and their tokens (docs/behaviour.md 6.1)."""
+"""The tokenizer of search: the terms of a text, and their tokens (specification 6.1)."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -13,7 +13,7 @@ MAX_TERMS = 8_192
 
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
-"""What ten bits are in base 32, in letters that a text index leaves as they are."""
+"""Ten bits in base 32, in letters that a text index leaves unchanged."""
 
 _RUN = rf"[[\p{{L}}\p{{N}}]&&[{UNSPACED}]]"
 _WORD = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]]"
@@ -41,21 +41,22 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    # Each term by itself: what follows a separator must not change a letter (a final sigma).
+    # Each term separately: the text after a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal(text), 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
 
 def ends_in_term(text: str) -> bool:
-    """Whether nothing separates the last term of `text` from its end."""
+    """Whether no separator follows the last term of `text`."""
     whole = normal(text)
     return any(found.end() == len(whole) for found in _TERM.finditer(whole))
 
 
 def entries_of(terms: Iterable[str]) -> list[str]:
-    """The index entries of some terms, each once: words, and the characters of runs."""
+    """The distinct index entries of some terms: words, and the characters of runs."""
     entries: dict[str, None] = {}
     for term in terms:
-        if is_run(term):
+        # Most terms are ASCII, and there may be thousands: the call would be half of this loop.
+        if not term.isascii() and is_run(term):
             entries |= dict.fromkeys(term)
         else:
             entries[term] = None
@@ -65,6 +66,7 @@ def entries_of(terms: Iterable[str]) -> list[str]:
 def indexed_terms_of(text: str) -> list[str]:
     """The terms of `text` up to its 4,096th distinct entry."""
     terms = terms_of(text)
+    # Nearly all texts end here: they have no more characters than there may be entries.
     if sum(map(len, terms)) <= MAX_INDEXED:
         return terms
     kept: list[str] = []
@@ -72,29 +74,23 @@ def indexed_terms_of(text: str) -> list[str]:
     for term in terms:
         new = set(entries_of([term])) - seen
         if len(seen) + len(new) > MAX_INDEXED:
-            kept.append(_begun(term, seen))
+            # A word that does not fit is left out; the beginning of a run still counts.
+            for end, character in enumerate(term if is_run(term) else ""):
+                seen.add(character)
+                if len(seen) > MAX_INDEXED:
+                    kept.append(term[:end])
+                    break
             break
         seen |= new
         kept.append(term)
     return [term for term in kept if term]
 
 
-def _begun(term: str, seen: set[str]) -> str:
-    """The beginning of a run that still fits into the index; nothing of a word."""
-    if not is_run(term):
-        return ""
-    seen = set(seen)
-    for end, character in enumerate(term):
-        seen.add(character)
-        if len(seen) > MAX_INDEXED:
-            return term[:end]
-    return term
-
-
 def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    """The tokens of entries in the text index: 30 bits of the conversation, so that its entries
-    are neighbours there, and 20 of the entry in this conversation, so that a search does not go
-    through the same word in others (docs/decisions/0056)."""
+    """The tokens of entries in the text index: 30 bits of the conversation, so that its entries are
+    neighbours there, and 20 of the entry in this conversation, so that a search does not read the
+    same word in others (decision 0056)."""
+    # Hashed once for all entries of the conversation.
     here = sha256(conversation_id.encode() + b"\0")
     bits = int.from_bytes(here.digest()[:4], "big")
     beginning = _PAIRS[bits >> 22] + _PAIRS[bits >> 12 & 1_023] + _PAIRS[bits >> 2 & 1_023]

@@ -1,4 +1,5 @@
-"""Transactions with our own retry: small jitter within a deadline, and commits that are certain."""
+"""Transactions with our own retry: small jitter within a deadline, and commits with a known
+outcome."""
 
 import asyncio
 import time
@@ -38,7 +39,7 @@ class Conflict(Exception):
 
 
 class Unchanged(Exception):
-    """Raised by a body that has nothing to write: the transaction is aborted, `value` returned."""
+    """Raised by a body without anything to write: the transaction is aborted, `value` returned."""
 
     def __init__(self, value: Any) -> None:
         super().__init__()
@@ -50,8 +51,8 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> tupl
     and whether it was committed: False if `body` has raised Unchanged.
 
     Raises Conflict if it may be tried again, StorageUnavailable if the outcome of the commit is
-    unknown at the deadline, and what `body` raises. If the caller is cancelled, the transaction
-    goes on to its end.
+    unknown at the deadline, and the errors of `body`. If the caller is cancelled, the transaction
+    continues to its end.
     """
     try:
         return await database.calls.run(
@@ -69,30 +70,44 @@ async def _attempt(database: Database, body: Body[T], deadline: float) -> tuple[
     except BaseException as error:
         if _is_between_roles(error):
             await _drop_connections(database)
-        await _abort(database, session, deadline)
+
+        # With a separate timeout: its locks must be released even past the deadline.
+        async def abort() -> None:
+            with suppress(PyMongoError), pymongo.timeout(ABORT_SECONDS):
+                await session.end_session()
+
+        aborting = database.calls.leave(abort())
+        await asyncio.wait({aborting}, timeout=max(0.0, deadline - time.monotonic()))
         if isinstance(error, Unchanged):
             return error.value, False
         if isinstance(error, PyMongoError):
             quiet = unquoted(error)
             raise _translated(quiet) from quiet
         raise
-    await _commit(database, session, deadline)
+    # The commit continues past the deadline, after which its outcome is unknown to the caller: an
+    # open transaction would keep its locks for up to a minute.
+    committing = database.calls.leave(_committed(database, session))
+    done, _ = await asyncio.wait({committing}, timeout=max(0.0, deadline - time.monotonic()))
+    if not done:
+        raise StorageUnavailable(OUTCOME_UNKNOWN)
+    if failure := committing.exception():
+        raise failure
     return result, True
 
 
 async def transact(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
     """Run `body` in a transaction until it commits; it may run several times.
 
-    Raises StorageUnavailable past the deadline, by default the database's timeout, and what `body`
-    raises.
+    Raises StorageUnavailable past the deadline, by default the database's timeout, and the errors
+    of `body`.
     """
     deadline = deadline or deadline_within(database.timeout)
     began, tries = time.monotonic(), 0
     while True:
         try:
             result, committed = await attempt(database, body, deadline=deadline)
-            # Nothing was committed at majority, but the answer shows what the transaction saw,
-            # and must survive a failover.
+            # Nothing was committed at majority, but the answer shows data that the transaction
+            # read, and that must survive a failover.
             if not committed:
                 await database.wait_for_majority()
             return result
@@ -105,8 +120,8 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
 
 
 async def transact_unique(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
-    """As `transact`, and again if another transaction has taken a unique key: then `body` sees what
-    that has written."""
+    """As `transact`, and again if another transaction has taken a unique key: then `body` sees that
+    transaction's data."""
     deadline = deadline or deadline_within(database.timeout)
     tries = 0
     while True:
@@ -117,19 +132,6 @@ async def transact_unique(database: Database, body: Body[T], *, deadline: float 
             if time.monotonic() >= deadline:
                 raise StorageUnavailable from taken
             await asyncio.sleep(jitter(tries))
-
-
-async def _commit(database: Database, session: Session, deadline: float) -> None:
-    """Commit, or raise at the deadline that the outcome is unknown.
-
-    The commit goes on after that: an open transaction would keep its locks for up to a minute.
-    """
-    committing = database.calls.leave(_committed(database, session))
-    done, _ = await asyncio.wait({committing}, timeout=max(0.0, deadline - time.monotonic()))
-    if not done:
-        raise StorageUnavailable(OUTCOME_UNKNOWN)
-    if error := committing.exception():
-        raise error
 
 
 async def _committed(database: Database, session: Session) -> None:
@@ -155,19 +157,8 @@ async def _committed(database: Database, session: Session) -> None:
         await session.end_session()
 
 
-async def _abort(database: Database, session: Session, deadline: float) -> None:
-    """Abort, with a timeout of its own: its locks must go also past the deadline."""
-    aborting = database.calls.leave(_aborted(session))
-    await asyncio.wait({aborting}, timeout=max(0.0, deadline - time.monotonic()))
-
-
-async def _aborted(session: Session) -> None:
-    with suppress(PyMongoError), pymongo.timeout(ABORT_SECONDS):
-        await session.end_session()
-
-
 async def _drop_connections(database: Database) -> None:
-    """Drop the idle connections; those in use are closed when they come back.
+    """Drop the idle connections; those in use are closed when they are returned to the pool.
 
     PyMongo's only public way is closing the client, which belongs to the host. If the private names
     change, such connections fail until they are closed for another reason.

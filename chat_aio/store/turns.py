@@ -1,5 +1,5 @@
 """Time slices for long work on the event loop, so that a large request does not delay small ones
-(docs/decisions/0020)."""
+(decision 0020)."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ SLICE_SECONDS = 0.004
 SHORT_TEXT = 1_024
 
 ROWS_AT_ONCE = 4
-"""So many rows of a list are worked on before the next look at the clock."""
+"""Number of rows of a list between two looks at the clock."""
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 class Turns:
     """Schedules the long work of one process: one piece at a time, half of the time at most.
 
-    Work that is done within its first slice neither waits for a turn nor takes one.
+    Work that ends within its first slice neither waits for a turn nor takes one.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Turns:
     @asynccontextmanager
     async def sliced(self, *, heavy: bool = False) -> AsyncIterator["Slices"]:
         """Around a loop that calls `give_way` in each round. `heavy` work waits for its turn before
-        the first slice: the first slices of many callers at once add up."""
+        the first slice: the first slices of many concurrent callers add up."""
         slices = Slices(self._turn)
         try:
             if heavy:
@@ -40,7 +40,7 @@ class Turns:
             slices.end()
 
     async def alone(self, work: Callable[[], T]) -> T:
-        """Run work that cannot be sliced. Afterwards all others get as much time as it took."""
+        """Run work that cannot be sliced. Afterwards all others get the same time."""
         with paused():
             async with self._turn:
                 began = time.perf_counter()
@@ -50,9 +50,9 @@ class Turns:
                     # Within the lock, so that the next long work waits for this pause as well.
                     await asyncio.sleep(time.perf_counter() - began)
 
-    async def on_text(self, text: str, work: Callable[[], T]) -> T:
-        """Run work on the terms of a text; on a long one that is not ASCII it runs `alone`, because
-        NFKC can make such a text many times longer."""
+    async def run_cpu_bound(self, text: str, work: Callable[[], T]) -> T:
+        """Run work on the terms of a text; for a long text that is not ASCII it runs `alone`,
+        because NFKC can make such a text many times longer."""
         is_short = text.isascii() or len(text) <= SHORT_TEXT
         return work() if is_short else await self.alone(work)
 
@@ -66,10 +66,10 @@ class Slices:
         self._began = time.perf_counter()
 
     async def give_way(self) -> None:
-        """Return at once within a slice. Past it, wait for a turn the first time, and let all
+        """Return at once within a slice. After it, wait for a turn the first time, and let all
         others run for as long as the slice took."""
-        # `sleep(0)` would not do: another request goes through the loop a dozen times, and each
-        # time would wait for a slice of every caller.
+        # `sleep(0)` would not do: another request takes a dozen rounds of the loop, and in each
+        # round would wait for a slice of every caller.
         spent = time.perf_counter() - self._began
         if spent < SLICE_SECONDS:
             return

@@ -1,9 +1,11 @@
-"""Unread counts: the head's seq minus the seq read minus own messages (docs/behaviour.md 4.8).
-What is hidden from a participant counts as read.
+"""Unread counts: the head's seq minus the seq read minus own messages (specification 4.8).
+Hidden messages count as read.
 
-The cost does not depend on how many messages there are: own messages are counted as they are sent
-(`sent_counts.py`). Only where a read state lies before the newest own messages are those counted
-from an index, and a count past a thousand is kept.
+The cost does not depend on the number of messages: own messages are counted as they are sent
+(`sent_counts.py`). Only if a read state is before the newest own messages are those counted from an
+index, and a count above a thousand is stored.
+
+The heads of a list also show the newest message, the first unread one, and the unread mentions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,8 @@ from typing import Any
 from pymongo import UpdateOne
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.schema.models import ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread
+from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -22,14 +25,18 @@ from chat_aio.store.documents import (
     ParticipantDocument,
 )
 from chat_aio.store.mapping import viewed_conversation_from
+from chat_aio.store.pipelines import union
 from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, known, own_behind
 
 KEPT_FROM = 1_000
 
+MOST_COUNTED = 100
+"""Unread mentions of a conversation are counted up to this number."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A conversation as a participant of it reads it: messages behind `start` are unread."""
+    """A conversation from the view of a participant: messages behind `start` are unread."""
 
     participant: ParticipantDocument
     conversation: ConversationDocument
@@ -38,8 +45,8 @@ class _Reader:
 
     @property
     def behind(self) -> int:
-        """How many messages there are behind `start`. A read state may be newer than the head,
-        which was read before it."""
+        """The number of messages behind `start`. A read state may be newer than the head, which was
+        read before it."""
         return max(0, self.head["seq"] - self.start)
 
 
@@ -51,16 +58,16 @@ async def count_unread(
     *,
     keep: bool = True,
 ) -> dict[str, int]:
-    """How many messages of others each conversation has beyond `user_id`'s read state: the counts
-    of `find_unread`."""
+    """The number of others' messages beyond `user_id`'s read state by conversation: the counts of
+    `find_unread`."""
     found = await find_unread(database, user_id, conversations, heads, keep=keep)
     return {name: count.count for name, count in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """How many messages of others a conversation has behind the seq `start`, and how many of the
-    reader's own; messages up to the seq `hidden` are hidden from the reader."""
+    """The numbers of others' messages and of the reader's own messages in a conversation behind the
+    seq `start`; messages up to the seq `hidden` are hidden from the reader."""
 
     count: int
     own: int
@@ -76,32 +83,42 @@ async def find_unread(
     *,
     keep: bool = True,
 ) -> dict[str, Unread]:
-    """What is unread in each of the conversations that `user_id` is in and whose head is given.
+    """The unread messages of each conversation that `user_id` is in and whose head is given.
 
-    `heads` have the counts of this user, and must have been read before `conversations`: otherwise
-    a message sent and read in between counts as unread. With `keep`, long counts are stored.
+    `unread_summaries` have the counts of this user, and must have been read before `conversations`:
+    otherwise a message sent and read in between counts as unread. With `keep`, long counts are
+    stored.
     """
-    readers = {
-        conversation["_id"]: _reader(
-            participant, conversation, heads[conversation["_id"]], marks=database.unread_marks
+    readers: dict[str, _Reader] = {}
+    for conversation in conversations:
+        head = heads.get(conversation["_id"])
+        if head is None:
+            continue
+        for participant in conversation["participants"]:
+            if participant["userId"] == user_id:
+                reader = _reader(participant, conversation, head, marks=database.unread_marks)
+                readers[conversation["_id"]] = reader
+                break
+    own: dict[str, int] = {}
+    for name, reader in readers.items():
+        count = (
+            own_behind(reader.start, reader.participant, reader.conversation, reader.head)
+            if reader.behind
+            else 0
         )
-        for conversation in conversations
-        if (participant := _participant(conversation, user_id)) and conversation["_id"] in heads
-    }
-    own = {name: _own(reader) for name, reader in readers.items()}
-    unknown = {name: reader for name, reader in readers.items() if own[name] is None}
+        # Another program may have corrupted a count.
+        if count is not None and 0 <= count <= reader.behind:
+            own[name] = count
+    unknown = {name: reader for name, reader in readers.items() if name not in own}
     counted = await _count_own(database, user_id, unknown)
     if keep:
         await _keep(database, unknown, counted)
-    return {
-        name: _unread(reader, counted.get(name, 0) if (sure := own[name]) is None else sure)
-        for name, reader in readers.items()
-    }
-
-
-def _unread(reader: _Reader, own: int) -> Unread:
-    hidden = reader.participant.get("hiddenUpto", 0)
-    return Unread(reader.behind - own, own, reader.start, hidden)
+    unread: dict[str, Unread] = {}
+    for name, reader in readers.items():
+        mine = own[name] if name in own else counted.get(name, 0)
+        hidden = reader.participant.get("hiddenUpToSeq", 0)
+        unread[name] = Unread(reader.behind - mine, mine, reader.start, hidden)
+    return unread
 
 
 async def count_viewed(
@@ -109,14 +126,12 @@ async def count_viewed(
     user_id: str,
     conversation: ConversationDocument,
     head: CounterDocument,
-    *,
-    room_controls: bool = False,
-) -> ViewedConversation:
+) -> ConversationWithUnread:
     """A conversation with the viewer's unread count, 0 if they are not in it. `head` must have been
     read before it."""
     counted = await count_unread(database, user_id, [conversation], {head["_id"]: head})
     unread_count = counted.get(head["_id"], 0)
-    return viewed_conversation_from(conversation, unread_count, room_controls=room_controls)
+    return viewed_conversation_from(conversation, unread_count, database.optional_fields)
 
 
 def _reader(
@@ -129,28 +144,8 @@ def _reader(
     read = participant["lastReadSeq"]
     if marks and (marked := participant.get("unreadFrom")) is not None:
         read = min(read, marked - 1)
-    start = max(read, head["floorSeq"], participant.get("hiddenUpto", 0))
+    start = max(read, head["floorSeq"], participant.get("hiddenUpToSeq", 0))
     return _Reader(participant, conversation, head, start)
-
-
-def _participant(conversation: ConversationDocument, user_id: str) -> ParticipantDocument | None:
-    return next(
-        (
-            participant
-            for participant in conversation["participants"]
-            if participant["userId"] == user_id
-        ),
-        None,
-    )
-
-
-def _own(reader: _Reader) -> int | None:
-    """How many messages behind `start` are the reader's own; None if they must be counted."""
-    if not reader.behind:
-        return 0
-    own = own_behind(reader.start, reader.participant, reader.conversation, reader.head)
-    # Another program may have spoilt a count.
-    return own if own is not None and 0 <= own <= reader.behind else None
 
 
 async def _count_own(
@@ -178,24 +173,93 @@ async def _keep(
     database: Database, readers: Mapping[str, _Reader], counted: Mapping[str, int]
 ) -> None:
     """Store long counts. Losing them is harmless, and a new read state makes them useless."""
-    long = [readers[name] for name, count in counted.items() if count >= KEPT_FROM]
-    updates = [
-        _kept(reader, counted[reader.conversation["_id"]])
-        for reader in long
-        if is_complete(reader.head)
-    ]
+    updates: list[UpdateOne] = []
+    for name, count in counted.items():
+        head, user_id = readers[name].head, readers[name].participant["userId"]
+        if count < KEPT_FROM or not is_complete(head):
+            continue
+        fields = known(upto=readers[name].start, count=count_of(head, user_id) - count).items()
+        # In a later epoch they may have left and rejoined, and their count restarted.
+        here = {"_id": name, "epoch": head["epoch"], "participants.userId": user_id}
+        stored = {f"participants.$.{field}": value for field, value in fields}
+        updates.append(UpdateOne(here, {"$set": stored}))
     if updates:
         with suppress(StorageUnavailable):
             await database.write(lambda: database.conversations.bulk_write(updates, ordered=False))
 
 
-def _kept(reader: _Reader, counted: int) -> UpdateOne:
-    user_id = reader.participant["userId"]
-    before = count_of(reader.head, user_id) - counted
-    fields = known(upto=reader.start, count=before).items()
-    # In a later epoch they may have left and come back, and their count began anew.
-    here = {"_id": reader.conversation["_id"], "epoch": reader.head["epoch"]}
-    return UpdateOne(
-        {**here, "participants.userId": user_id},
-        {"$set": {f"participants.$.{name}": value for name, value in fields}},
-    )
+async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dict[str, str]:
+    """The id of the newest message in the main list of each conversation, if there is one."""
+    if not conversation_ids:
+        return {}
+    # A branch for each conversation reads one entry of the index; a `$group` over all of them
+    # would read every message.
+    pipelines: list[list[dict[str, Any]]] = [
+        [
+            {"$match": {"timelines": conversation_id, "seq": {"$type": shapes.WHOLE}}},
+            {"$sort": {"seq": -1}},
+            {"$limit": 1},
+            {"$project": {"in": {"$literal": conversation_id}}},
+        ]
+        for conversation_id in conversation_ids
+    ]
+    rows = await database.aggregate(database.messages, union(database.messages, pipelines))
+    return {row["in"]: row["_id"] for row in rows}
+
+
+async def first_unread(
+    database: Database, user_id: str, unread: Mapping[str, Unread]
+) -> dict[str, int]:
+    """The seq of the first unread message of each conversation that has one."""
+    # Numbers have no gaps: if no own message follows `start`, the next one is another user's.
+    found = {
+        name: count.start + 1 for name, count in unread.items() if count.count and not count.own
+    }
+    mixed: list[list[dict[str, Any]]] = [
+        [
+            {
+                "$match": {
+                    "conversationId": name,
+                    "seq": {"$gt": count.start, "$type": shapes.WHOLE},
+                    "senderId": {"$ne": user_id},
+                }
+            },
+            {"$sort": {"seq": 1}},
+            {"$limit": 1},
+            {"$project": {"_id": 0, "conversationId": {"$literal": name}, "seq": 1}},
+        ]
+        for name, count in unread.items()
+        if count.count and count.own
+    ]
+    if not mixed:
+        return found
+    rows = await database.aggregate(database.messages, union(database.messages, mixed))
+    return found | {row["conversationId"]: row["seq"] for row in rows}
+
+
+async def count_mentions(
+    database: Database, user_id: str, unread: Mapping[str, Unread]
+) -> dict[str, int]:
+    """How many unread messages mention the user, up to 100 in each conversation that has one."""
+    pipelines: list[list[dict[str, Any]]] = [
+        [
+            {
+                "$match": {
+                    "mentions.userId": user_id,
+                    "conversationId": name,
+                    "seq": {"$gt": count.start},
+                    "senderId": {"$ne": user_id},
+                    "deletedAt": None,
+                }
+            },
+            {"$limit": MOST_COUNTED},
+            {"$count": "count"},
+            {"$set": {"conversationId": {"$literal": name}}},
+        ]
+        for name, count in unread.items()
+        if count.count
+    ]
+    if not pipelines:
+        return {}
+    rows = await database.aggregate(database.messages, union(database.messages, pipelines))
+    return {row["conversationId"]: row["count"] for row in rows}

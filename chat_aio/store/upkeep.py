@@ -21,16 +21,19 @@ CLOCK_EVERY = 10
 class Upkeep:
     """Sets the clock from the primary's, unless the host has given one, and watches the client.
 
-    A client with a call that has not ended by twice its timeout never recovers. `renew` then makes
-    a new handle of the same database; without it /healthz asks for a restart.
+    A client with a call that has not ended by twice its timeout never recovers. `database_factory`
+    then makes a new handle of the same database; if it is None, /healthz requests a restart.
     """
 
     def __init__(
-        self, database: Database, clock: PrimaryClock | None, renew: Callable[[], Any] | None
+        self,
+        database: Database,
+        clock: PrimaryClock | None,
+        database_factory: Callable[[], Any] | None,
     ) -> None:
         self._database = database
         self._clock = clock
-        self._renew = renew
+        self._database_factory = database_factory
         self._task: asyncio.Task[None] | None = None
         self._said = False
         self.looks = 0
@@ -50,22 +53,18 @@ class Upkeep:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             self.looks += 1
+            # One failure must not end the task: nobody would set the clock from then on.
             try:
-                self._replace_if_stuck()
+                if self._database.calls.is_stuck:
+                    if self._database_factory is not None:
+                        log.error("the database client is stuck and is being replaced")
+                        self._database.rebind(self._database_factory())
+                    elif not self._said:  # Once: the state lasts until the process is restarted.
+                        log.critical("the database client is stuck: this process needs a restart")
+                        self._said = True
                 if self._clock is not None and self.looks % CLOCK_EVERY == 0:
                     await self._clock.set(self._database)
-            except StorageUnavailable:  # The clock goes on from when it was last set.
+            except StorageUnavailable:  # The clock continues from its last setting.
                 continue
             except Exception:
                 log.exception("setting the clock or replacing the client failed")
-
-    def _replace_if_stuck(self) -> None:
-        if not self._database.calls.is_stuck:
-            return
-        if self._renew is None:
-            if not self._said:  # Once: it stays so until the process is restarted.
-                log.critical("the database client is stuck: this process needs a restart")
-            self._said = True
-            return
-        log.error("the database client is stuck and is being replaced")
-        self._database.rebind(self._renew())

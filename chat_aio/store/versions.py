@@ -1,7 +1,6 @@
-"""Earlier versions of messages: what edits, deletions and removals have replaced.
+"""Earlier versions of messages, replaced by edits, deletions and removals.
 
-They are kept for moderators only, for as long as `Options.history_days` says; a TTL index removes
-them.
+They are kept for moderators only, for `Options.message_version_days`; a TTL index removes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from chat_aio.errors import MessageNotRestorable
-from chat_aio.schema.desk import MessageVersion
+from chat_aio.schema.moderation_tools import MessageVersion
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
@@ -35,38 +34,35 @@ async def keep(
     session: Session,
 ) -> None:
     """Keep messages as they are before these changes."""
-    rows = [_version_of(before, change, history) for before, change in replaced]
+    rows: list[VersionDocument] = []
+    for before, change in replaced:
+        how: Literal["edited", "deleted", "removed"] = "edited"
+        if change["kind"] != "message.updated":
+            # Only a removal, by somebody else, can be taken back (`find_removed`).
+            how = "deleted" if change["actorId"] == before["senderId"] else "removed"
+        kept: VersionDocument = {
+            # Of the change, so that a repeated transaction writes the same row.
+            "_id": change["id"],
+            "messageId": before["_id"],
+            "conversationId": before["conversationId"],
+            "senderId": before["senderId"],
+            "body": before["body"],
+            "mentions": before["mentions"],
+            "metadata": before["metadata"],
+            "writtenAt": before["editedAt"] or before["createdAt"],
+            "replacedAt": change["at"],
+            "replacedByUserId": change["actorId"],
+            "how": how,
+            "expiresAt": change["at"] + history,
+        }
+        if "attachments" in before:
+            kept["attachments"] = before["attachments"]
+        rows.append(kept)
     await database.message_versions.insert_many(rows, session=session)
 
 
-def _version_of(before: MessageDocument, change: Change, history: timedelta) -> VersionDocument:
-    kept: VersionDocument = {
-        "_id": change["id"],
-        "messageId": before["_id"],
-        "conversationId": before["conversationId"],
-        "senderId": before["senderId"],
-        "body": before["body"],
-        "mentions": before["mentions"],
-        "metadata": before["metadata"],
-        "writtenAt": before["editedAt"] or before["createdAt"],
-        "replacedAt": change["at"],
-        "replacedByUserId": change["actorId"],
-        "how": _how(before, change),
-        "expiresAt": change["at"] + history,
-    }
-    if "attachments" in before:
-        kept["attachments"] = before["attachments"]
-    return kept
-
-
-def _how(before: MessageDocument, change: Change) -> Literal["edited", "deleted", "removed"]:
-    if change["kind"] == "message.updated":
-        return "edited"
-    return "deleted" if change["actorId"] == before["senderId"] else "removed"
-
-
 def version_from(found: VersionDocument) -> MessageVersion:
-    """A version as it goes out."""
+    """A version in its API form."""
     return MessageVersion(
         id=found["_id"],
         message_id=found["messageId"],
@@ -85,6 +81,7 @@ def version_from(found: VersionDocument) -> MessageVersion:
 
 async def list_newest(database: Database, message_id: str) -> list[VersionDocument]:
     """The kept versions of a message, newest first, at most MOST."""
+    # Bounded: a message may be edited any number of times, and each version is a whole body.
     rows = database.message_versions.find({"messageId": message_id}).sort("replacedAt", -1)
     found = await database.read(lambda: rows.limit(MOST).to_list(None))
     return shapes.readable("message_versions", cast(list[VersionDocument], found))
@@ -107,12 +104,12 @@ async def restore(
     *,
     allowed: Callable[[CounterDocument | None, int], bool],
 ) -> MessageDocument | None:
-    """Make a tombstone the message again that it was, and keep that in the audit log; None if it
-    is no such tombstone any more. Raises MessageNotRestorable unless it is `allowed` by the head,
-    which is locked, and the message's seq."""
+    """Turn a tombstone back into its message, and record that in the audit log; None if it is no
+    longer that tombstone. Raises MessageNotRestorable unless it is `allowed` by the head, which is
+    locked, and the message's seq."""
 
     async def body(session: Session) -> MessageDocument | None:
-        # A write, which locks the head: retention says there how far it is.
+        # A write, which locks the head: retention records its progress there.
         head = await database.counters.find_one_and_update(
             {"_id": kept["conversationId"], "fence": {"$type": WHOLE}},
             {"$inc": {"fence": 1}},

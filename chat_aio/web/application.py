@@ -30,7 +30,9 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for operation in (*routes_with(options, context.plugins), *operations_of(context.plugins)):
+    can_delete = context.permissions.can_delete is not None
+    routes = routes_with(options, context.plugins, can_delete=can_delete)
+    for operation in (*routes, *operations_of(context.plugins)):
         # Ids may contain braces, and a slash may follow.
         path = operation.path.replace("}", ":[^/]+}") + "{_slash:/?}"
         app.router.add_route(operation.method, path, operation.handle)

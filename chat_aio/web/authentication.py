@@ -1,4 +1,4 @@
-"""Authentication: asks the host's `auth` hook who makes a request."""
+"""Authentication: the host's `auth` hook identifies the user of a request."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from chat_aio.web.keys import AUTH, CONTEXT
 
 
 async def authenticated(request: web.Request) -> str:
-    """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2). Raises
+    """The acting user's id, from the host's `auth` hook (specification 1.2). Raises
     Unauthenticated, and InternalError if the hook fails.
 
     For the hook `request.app` is the host's app, as in the host's own handlers.

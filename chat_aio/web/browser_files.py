@@ -10,8 +10,8 @@ BROWSER = Path(__file__).parent.parent / "browser"
 
 def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
     """Serve the chat's JavaScript below `path`: `element.js`, `chat-store.js`, `chat.js` and what
-    they import (docs/chat-js.md). Your middleware decides who may read these files; nothing in them
-    is secret."""
+    they import (docs/guides/chat-js.md). Your middleware decides who may read these files; nothing
+    in them is secret."""
     for file in sorted(BROWSER.rglob("*.js")):
         name = file.relative_to(BROWSER).as_posix()
         app.router.add_get(f"{path.rstrip('/')}/{name}", _File(file.read_bytes()).answer)

@@ -45,7 +45,9 @@ async def send_file(request: web.Request, file: File) -> web.StreamResponse:
     etag = f'"{file.etag}"'
     headers = {"ETag": etag, "Cache-Control": REVALIDATED, "Accept-Ranges": "bytes"}
     headers[CORP] = _embedders(request)
-    if _is_known(request, etag):
+    named = request.headers.get("If-None-Match", "")
+    known = {tag.strip().removeprefix("W/") for tag in named.split(",")}
+    if named.strip() == "*" or etag in known:
         return web.Response(status=304, headers=headers)
     asked = _range_of(request, file.size, etag)
     if asked is None:
@@ -77,7 +79,7 @@ async def send_file(request: web.Request, file: File) -> web.StreamResponse:
 async def _write(
     request: web.Request, response: web.StreamResponse, file: File, start: int, end: int
 ) -> None:
-    """Write the bytes. The status is out by now: what goes wrong ends the connection."""
+    """Write the bytes. The status is sent by now: an error ends the connection."""
     try:
         # A slow client must not use up the time of database calls.
         with paused():
@@ -97,17 +99,9 @@ def _leave(request: web.Request) -> None:
         request.transport.abort()
 
 
-def _is_known(request: web.Request, etag: str) -> bool:
-    """Whether the client has the bytes already."""
-    named = request.headers.get("If-None-Match", "")
-    return named.strip() == "*" or etag in {
-        tag.strip().removeprefix("W/") for tag in named.split(",")
-    }
-
-
 def _range_of(request: web.Request, size: int, etag: str) -> tuple[int, int] | None:
-    """The bytes that are asked for; None if there are no such ones. What is no range, and several
-    of them, stands for the whole file."""
+    """The requested bytes; None if there are no such ones. An invalid range, and several
+    of them, mean the whole file."""
     everything = (0, size)
     if "Range" not in request.headers or request.headers.get("If-Range", etag) != etag:
         return everything

@@ -14,7 +14,7 @@ def can_take_over(request: web.Request) -> bool:
 
 
 def take_over(request: web.Request, protocol: asyncio.Protocol) -> None:
-    """Let `protocol` hear of the connection from now on. aiohttp forgets it, with its parser, its
+    """Let `protocol` handle the connection from now on. aiohttp forgets it, with its parser, its
     timers and the task that waits for the next request."""
     transport = request.transport
     assert transport is not None

@@ -30,9 +30,9 @@ class _Health:
         self._ending = True
 
     async def answer_health(self, _: web.Request) -> web.Response:
-        """503 asks for a restart. It is not given for an unreachable database: restarting would not
+        """503 requests a restart. It is not given for an unreachable database: restarting would not
         help."""
-        # A stuck client never recovers (docs/decisions/0009).
+        # A stuck client never recovers (decision 0009).
         if any(chat[CONTEXT].database.calls.is_stuck for chat in self._chats):
             reason = "the database client is stuck"
             return web.json_response({"status": "unavailable", "reason": reason}, status=503)

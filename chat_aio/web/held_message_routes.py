@@ -1,4 +1,4 @@
-"""The routes of held messages, which a chat has with a plugin that is asked about messages."""
+"""The routes of held messages, which a chat has with a plugin that checks messages."""
 
 from chat_aio import errors
 from chat_aio.actions import held_messages

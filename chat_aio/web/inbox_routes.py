@@ -14,7 +14,7 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         "POST",
         "/conversations/{conversation_id}/unread",
         inbox.mark_unread,
-        body=inputs.Mark,
+        body=inputs.MarkReadRequest,
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation("GET", "/mentions", inbox.list_mentions, query=inputs.Page),
@@ -31,7 +31,7 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         "POST",
         f"{THREAD}/read",
         thread_inbox.mark_thread_read,
-        body=inputs.Mark,
+        body=inputs.MarkReadRequest,
         errors=OF_THREAD,
     ),
 )

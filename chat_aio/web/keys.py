@@ -1,4 +1,4 @@
-"""Keys of what is stored in the sub-application and in requests."""
+"""Keys of the values stored in the sub-application and in requests."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -25,7 +25,6 @@ from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.origins import preflight_reply, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
 from chat_aio.web.replies import reply_error
-from chat_aio.web.request_body import is_encoded
 from chat_aio.web.slow_requests import BUDGET, warn_if_slow
 from chat_aio.web.spending import give_back, spend
 from chat_aio.web.sse import hung_up, is_stream
@@ -42,7 +41,9 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Every request, and every exception as a response. The connection of a request whose body must
     not be read ends with the answer."""
     request[REQUEST_ID] = new_id()
-    if is_encoded(request):  # Before anything is awaited: aiohttp may inflate what arrives.
+    # Before anything is awaited: aiohttp may inflate what arrives.
+    encodings = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
+    if request.body_exists and encodings not in ("", "identity"):
         stop_reading(request)
     began = time.monotonic()
     response = await _answered(request, handler)
@@ -68,7 +69,7 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
     except ChatError as error:
         return _refused(request, error)
     except web.HTTPException as unrouted:
-        # The contract has no 405: a known path with another method is 404 (docs/behaviour.md 1.1).
+        # The contract has no 405: a known path with another method is 404 (specification 1.1).
         if unrouted.status in (404, 405):
             return _refused(request, NotFound())
         return _failed(request)
@@ -77,17 +78,18 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 async def _admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate; refuse foreign origins, banned users and what is too much; then let the route
+    """Authenticate; refuse foreign origins, banned users and excess requests; then let the route
     answer. One time budget covers all database calls of the request; a stream outlives it, and is
     therefore handled outside."""
     if request.method == "OPTIONS" and (reply := preflight_reply(request)):
         return reply
     request[USER_ID] = await authenticated(request)
-    require_origin(request)
     context = request.app[CONTEXT]
+    if context.options.allowed_origins is not None:
+        require_origin(request, context.options.allowed_origins)
     with budget(context.options.storage_timeout_seconds) as request[BUDGET]:
         await require_unbanned(context, request[USER_ID])
-        spend(request, "requests")
+        await spend(request, "requests")
         if PARTING in request and request.match_info.http_exception is None:
             raise UnsupportedEncoding
         if not is_stream(request):

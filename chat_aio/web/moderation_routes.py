@@ -11,7 +11,7 @@ MODERATION_ROUTES: tuple[Operation, ...] = (
         "POST",
         "/moderation/blocks",
         blocks.block_user,
-        body=inputs.Target,
+        body=inputs.BlockRequest,
         envelope="block",
         quota="blocks",
         errors=(errors.ModerationUnsupported,),
@@ -20,7 +20,7 @@ MODERATION_ROUTES: tuple[Operation, ...] = (
         "DELETE",
         "/moderation/blocks",
         blocks.unblock_user,
-        body=inputs.Target,
+        body=inputs.BlockRequest,
         errors=(errors.ModerationUnsupported,),
     ),
     Operation(

@@ -1,4 +1,4 @@
-"""Finds the chats that are mounted in an app, and adds routes beside them."""
+"""Finds the chats that are mounted in an app, and adds routes next to them."""
 
 from collections.abc import Awaitable, Callable
 

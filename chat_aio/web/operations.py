@@ -11,12 +11,12 @@ from aiohttp import web
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.conversations import Opened
+from chat_aio.actions.idempotency import Sent
 from chat_aio.actions.rate_limits import Kind
-from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, Message
 from chat_aio.schema.wire import Wire
 from chat_aio.store.calls import paused
 from chat_aio.store.turns import Turns
@@ -37,7 +37,7 @@ class Operation:
     name. Its result is put under `envelope`, or is the whole answer without one; None becomes
     `{"ok": true}`. `like` is the server API's method for this route if it is not the action itself.
     `quota` is the quota that a request uses, besides that of requests. `errors` are what the action
-    refuses, but for InvalidInput, which every route with a `query` or `body` may answer.
+    refuses, except InvalidInput, which every route with a `query` or `body` may answer.
     """
 
     method: Method
@@ -69,16 +69,11 @@ class Operation:
         """The names of the path's parameters."""
         return tuple(findall(r"\{(\w+)\}", self.path))
 
-    @cached_property
-    def counted_as(self) -> str | None:
-        """The name in the rate limits; None if the action counts itself."""
-        return None if self.counts_itself else self.documented.__name__
-
     async def handle(self, request: web.Request) -> web.StreamResponse:
         context, user_id = request.app[CONTEXT], request[USER_ID]
-        # Before the body is read: refused requests count (docs/behaviour.md 1.12).
+        # Before the body is read: refused requests count (specification 1.12).
         if self.quota is not None:
-            spend(request, self.quota)
+            await spend(request, self.quota)
         try:
             given = await self.read(request)
         except ChatError:
@@ -87,12 +82,17 @@ class Operation:
             raise
         if self.body is not None:  # The user may have been banned while it was read.
             await require_unbanned(context, user_id)
-        if isinstance(people := given.get("user_ids"), list):
+        people = given.get("user_ids") or given.get("participants")
+        if isinstance(people, list | dict):
             different = len({name for name in people if isinstance(name, str)})
-            spend(request, "people", min(different, MAX_PARTICIPANTS))  # The action refuses more.
-        async with context.rate_limits.counting(user_id, self.counted_as):
-            places = [request.match_info[place] for place in self.places]
+            # The action refuses more.
+            await spend(request, "people", min(different, MAX_PARTICIPANTS))
+        places = [request.match_info[place] for place in self.places]
+        if self.counts_itself:
             answer = await self.action(context, user_id, *places, **given)
+        else:
+            async with context.rate_limits.counting(user_id, self.documented.__name__):
+                answer = await self.action(context, user_id, *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)
         return await self.reply(answer, context.database.turns)
@@ -131,7 +131,7 @@ class Operation:
 
 
 class Listing(Operation):
-    """An operation that lists what is stored, whose JSON is made without objects."""
+    """An operation that lists stored documents, whose JSON is made without objects."""
 
     @property
     def answer_type(self) -> Any:
@@ -141,7 +141,7 @@ class Listing(Operation):
         return reply_json(await answer.json())
 
 
-class Posting(Operation):
+class IdempotentOperation(Operation):
     """An operation that stores a message once per idempotency key: 201 the first time, 200 for a
     repetition."""
 
@@ -167,17 +167,19 @@ class Posting(Operation):
 
 
 class Opening(Operation):
-    """An operation that makes a direct conversation once per pair of users."""
+    """An operation that makes a conversation unless it exists: a direct one for a pair of users, a
+    group for a key. `status` is the answer's if it was made."""
 
     @property
     def answer_type(self) -> Any:
-        return ViewedConversation
+        return ConversationWithUnread
 
     def is_new(self, answer: Opened) -> bool:
         return answer.is_new
 
     async def reply(self, answer: Opened, turns: Turns) -> web.Response:
-        return reply(conversation=answer.conversation)
+        status = self.status if answer.is_new else 200
+        return reply(status=status, conversation=answer.conversation)
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,50 @@
 
 from collections.abc import Iterable
 
+from chat_aio import errors
+from chat_aio.actions import deletion
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
-from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.schema import inputs
 from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
+from chat_aio.web.key_routes import KEY_ROUTES
+from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
+from chat_aio.web.moderation_tools_routes import DESK_ROUTES
 from chat_aio.web.operations import Operation, Streaming
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 
+DELETION = Operation(
+    "DELETE",
+    "/conversations/{conversation_id}",
+    deletion.delete_conversation,
+    body=inputs.ConversationDeletion,
+    body_optional=True,
+    errors=(errors.ConversationNotFound, errors.NotConversationAdmin, errors.LegalHold),
+)
+"""The route of a chat whose host has the hook `can_delete`."""
+
 
 def routes_with(
-    options: Options, plugins: Iterable[Plugin] = ()
+    options: Options, plugins: Iterable[Plugin] = (), *, can_delete: bool = False
 ) -> tuple[Operation | Streaming, ...]:
-    """The routes with these options and plugins, without those that plugins have themselves. An
-    added one takes the place of one that is there already."""
-    added: list[Operation] = []
+    """The routes with these options and plugins, without those that plugins have themselves; with
+    `can_delete` the one that needs this hook. An added one takes the place of one that is there
+    already."""
+    added: list[Operation] = [DELETION] if can_delete else []
+    if options.conversation_keys:
+        added += KEY_ROUTES
     if options.room_controls:
         added += ROOM_ROUTES
+    if options.editable_metadata:
+        added += [*METADATA_ROUTES, *([UPDATE_ROOM] if options.room_controls else [])]
     if options.inbox:
         added += INBOX_ROUTES
-    if options.moderation_desk:
+    if options.moderation_tools:
         added += DESK_ROUTES
-    if any(plugin.overrides("message_sending") for plugin in plugins):
+    if any(plugin.overrides("check_message") for plugin in plugins):
         added += HELD_MESSAGE_ROUTES
-    replaced = {(route.method, route.path) for route in added}
-    kept = [route for route in ROUTES if (route.method, route.path) not in replaced]
-    return (*kept, *added)
+    # The last one of a path counts: it has the fields of all options.
+    found = {(route.method, route.path): route for route in (*ROUTES, *added)}
+    return tuple(found.values())

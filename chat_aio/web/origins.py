@@ -1,5 +1,7 @@
 """Pages of other origins: which ones may use the chat with a user's cookies (CSRF, CORS)."""
 
+from collections.abc import Collection
+
 from aiohttp import web
 
 from chat_aio.errors import ForbiddenOrigin
@@ -11,15 +13,14 @@ ELSEWHERE = ("cross-site", "same-site")
 REMEMBERED_SECONDS = 600
 
 
-def require_origin(request: web.Request) -> None:
-    """Raise ForbiddenOrigin if a page of an unlisted origin wants to change something or to open a
-    stream (docs/behaviour.md 1.9).
+def require_origin(request: web.Request, allowed: Collection[str]) -> None:
+    """Raise ForbiddenOrigin if a page of another origin than `allowed` wants to change something or
+    to open a stream (specification 1.9).
 
     A request without `Origin` passes, unless its `Sec-Fetch-Site` names another site. Browsers send
     only that when a page opens the stream as, for example, an image.
     """
-    allowed = request.app[CONTEXT].options.allowed_origins
-    if allowed is None or (request.method in READING and not is_stream(request)):
+    if request.method in READING and not is_stream(request):
         return
     origin = request.headers.get("Origin")
     site = request.headers.get("Sec-Fetch-Site")
@@ -34,7 +35,7 @@ def is_of_another_site(request: web.Request) -> bool:
 
 def preflight_reply(request: web.Request) -> web.Response | None:
     """The answer to an OPTIONS request, if it is the preflight of a browser for a page of a listed
-    origin. Any headers are allowed: the host's login may need some of its own."""
+    origin. Any headers are allowed: the host's login may need others."""
     if "Access-Control-Request-Method" not in request.headers or _listed(request) is None:
         return None
     return web.Response(

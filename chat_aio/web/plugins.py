@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from aiohttp import web
 
@@ -46,21 +45,31 @@ class PluginOperation:
         user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
         if self.route.quota is not None:
-            spend(request, self.route.quota)
+            await spend(request, self.route.quota)
         async with context.rate_limits.counting(user_id, self.route.name):
             asked = PluginRequest(
                 user_id=user_id, path=request.match_info, query=request.query, body={}
             )
-            if self.route.most_bytes is not None:
-                return await self._take(request, asked, self.route.most_bytes)
+            if self.route.max_upload_bytes is not None:
+                return await self._take(request, asked, self.route.max_upload_bytes)
             if self.method != "GET":
-                asked = replace(asked, body=await self._read(request))
+                # Waiting for the client's bytes must not use up the time of database calls.
+                with paused():
+                    body = await read_object(
+                        request,
+                        limit=context.options.max_body_bytes,
+                        turns=context.database.turns,
+                        optional=True,
+                    )
+                # They may have been banned in the meantime.
+                await require_unbanned(context, user_id)
+                asked = replace(asked, body=body)
             return await self._reply(request, await self.route.handler(asked))
 
     async def _take(
         self, request: web.Request, asked: PluginRequest, most: int
     ) -> web.StreamResponse:
-        """Handle an upload. What is not read of a refused one is not waited for."""
+        """Handle an upload. The rest of a refused one is not waited for."""
         request[TRANSFER] = True
         try:
             # It may take minutes, and each of its database calls as long as any.
@@ -81,15 +90,6 @@ class PluginOperation:
         if isinstance(answer, Redirect):
             return redirect(request, answer)
         return reply_object(answer, status=self.route.status)
-
-    async def _read(self, request: web.Request) -> dict[str, Any]:
-        context = request.app[CONTEXT]
-        limit, turns = context.options.max_body_bytes, context.database.turns
-        # Waiting for the client's bytes must not use up the time budget of database calls.
-        with paused():
-            body = await read_object(request, limit=limit, turns=turns, optional=True)
-        await require_unbanned(context, request[USER_ID])  # They may have been banned meanwhile.
-        return body
 
 
 def operations_of(plugins: Iterable[Plugin]) -> Iterator[PluginOperation]:

@@ -8,7 +8,7 @@ UNFRAMED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff"}
 
 
 async def protect(request: web.Request, response: web.StreamResponse) -> None:
-    """Forbid caching and content sniffing (docs/behaviour.md 1.10). Streams and files set their own
+    """Forbid caching and content sniffing (specification 1.10). Streams and files set their own
     `Cache-Control`."""
     response.headers.setdefault("Cache-Control", "no-store")
     response.headers.setdefault("X-Content-Type-Options", "nosniff")

@@ -13,8 +13,10 @@ COMPOSING = (
 )
 POSTING = (*COMPOSING, errors.AttachmentNotFound, errors.MessageConflict, errors.SlowMode)
 SENDING = (
-    *(*POSTING, errors.MessageHeld),
-    *(errors.ThreadsUnsupported, errors.AttachmentsUnsupported),
+    *POSTING,
+    errors.MessageHeld,
+    errors.ThreadsUnsupported,
+    errors.AttachmentsUnsupported,
 )
 GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
 MANAGING = (*GROUP, errors.NotConversationAdmin)

@@ -63,7 +63,7 @@ async def _rows(rows: Sequence[Wire], turns: Turns) -> bytes:
     parts = []
     async with turns.sliced() as slices:
         for start in range(0, len(rows), ROWS_AT_ONCE):
-            # A slice of a list is a list of its own: its brackets are cut off.
+            # A slice of a list is a separate list: its brackets are cut off.
             parts.append(to_json(rows[start : start + ROWS_AT_ONCE], by_alias=True)[1:-1])
             await slices.give_way()
     return b"[%s]" % b",".join(parts)

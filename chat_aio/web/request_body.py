@@ -27,12 +27,6 @@ _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def is_encoded(request: web.Request) -> bool:
-    """Whether a request has a body in a Content-Encoding."""
-    named = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
-    return request.body_exists and named not in ("", "identity")
-
-
 async def read_object(
     request: web.Request, *, limit: int, turns: Turns, optional: bool = False
 ) -> dict[str, Any]:
@@ -65,8 +59,12 @@ def object_from(raw: bytes) -> dict[str, Any]:
 
     try:
         value = json.loads(raw.decode(), object_pairs_hook=pairs, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"the body is not valid JSON: {_reason(error)}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput("the body is not valid JSON: not UTF-8") from None
+    except RecursionError:
+        raise InvalidInput("the body is not valid JSON: too many levels") from None
+    except ValueError as error:
+        raise InvalidInput(f"the body is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidInput("the body must be a JSON object")
     if repeated:
@@ -77,7 +75,10 @@ def object_from(raw: bytes) -> dict[str, Any]:
     if _LARGE_NUMBER.search(raw):
         _check_numbers(value)
     if _SURROGATE.search(raw):
-        _check_surrogates(value)
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InvalidInput("the body has text that is not valid Unicode") from None
     return value
 
 
@@ -90,7 +91,13 @@ async def _read(request: web.Request, limit: int) -> bytes:
         if request.content.is_eof():  # It came with the headers, as most do: nothing to wait for.
             raw = request.content.read_nowait()
         else:
-            raw = await _read_as_it_comes(request, limit)
+            chunks = bytearray()
+            async with asyncio.timeout(BODY_SECONDS):
+                async for chunk in request.content.iter_any():
+                    chunks += chunk
+                    if len(chunks) > limit:  # Refused below: the rest is not waited for.
+                        break
+            raw = bytes(chunks)
     except TimeoutError:
         stop_reading(request)
         raise InvalidInput(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
@@ -99,17 +106,6 @@ async def _read(request: web.Request, limit: int) -> bytes:
     if len(raw) > limit:
         raise PayloadTooLarge(f"a request body has at most {limit} bytes")
     return raw
-
-
-async def _read_as_it_comes(request: web.Request, limit: int) -> bytes:
-    """Read the body to its end, or until it is too large."""
-    raw = bytearray()
-    async with asyncio.timeout(BODY_SECONDS):
-        async for chunk in request.content.iter_any():
-            raw += chunk
-            if len(raw) > limit:
-                break
-    return bytes(raw)
 
 
 def _no_constant(name: str) -> None:
@@ -139,16 +135,3 @@ def _layers(value: object) -> Iterator[list[object]]:
             *chain.from_iterable(arrays),
             *chain.from_iterable(element.values() for element in objects),
         ]
-
-
-def _check_surrogates(value: object) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise InvalidInput("the body has text that is not valid Unicode") from None
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "too many levels"
-    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)

@@ -35,14 +35,14 @@ ROOM_ROUTES: tuple[Operation, ...] = (
     Operation(
         "DELETE",
         "/conversations/{conversation_id}/bans/{target_user_id}",
-        rooms.unban_from_conversation,
+        rooms.unban,
         errors=(*MANAGING, errors.BanNotFound),
     ),
     Operation(
         "POST",
         "/conversations/{conversation_id}/pins",
         pins.pin_message,
-        body=inputs.Mark,
+        body=inputs.MarkReadRequest,
         envelope="conversation",
         errors=(*PINNING, errors.ForbiddenRead, errors.MessageNotFound, errors.PinLimitExceeded),
     ),

@@ -21,7 +21,7 @@ from chat_aio.actions import (
 )
 from chat_aio.schema import inputs
 from chat_aio.web.moderation_routes import MODERATION_ROUTES
-from chat_aio.web.operations import Listing, Opening, Operation, Posting, Streaming
+from chat_aio.web.operations import IdempotentOperation, Listing, Opening, Operation, Streaming
 from chat_aio.web.refusals import (
     ASKING,
     COMPOSING,
@@ -42,7 +42,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.DirectConversation,
         envelope="conversation",
         quota="conversations",
-        errors=(errors.UserNotFound, errors.DirectInteractionBlocked, errors.ConversationNotFound),
+        errors=(
+            errors.CreateNotAllowed,
+            errors.UserNotFound,
+            errors.DirectInteractionBlocked,
+            errors.ConversationNotFound,
+        ),
     ),
     Listing(
         "GET",
@@ -57,7 +62,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="conversation",
         errors=READING,
     ),
-    Posting(
+    IdempotentOperation(
         "POST",
         "/conversations/{conversation_id}/messages",
         sending.send_message,
@@ -99,7 +104,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "POST",
         "/conversations/{conversation_id}/read",
         messages.mark_read,
-        body=inputs.Mark,
+        body=inputs.MarkReadRequest,
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
@@ -115,9 +120,14 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "/messages/{message_id}",
         editing.delete_message,
         envelope="message",
-        errors=(*WRITING, errors.MessageNotFound, errors.NotMessageSender),
+        errors=(
+            *WRITING,
+            errors.MessageNotFound,
+            errors.NotMessageSender,
+            errors.DeleteNotAllowed,
+        ),
     ),
-    Posting(
+    IdempotentOperation(
         "POST",
         "/messages/{message_id}/forward",
         forwarding.forward_message,
@@ -157,6 +167,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         quota="conversations",
         errors=(
             errors.ChannelsUnsupported,
+            errors.CreateNotAllowed,
             errors.GroupLimitExceeded,
             errors.UserNotFound,
             errors.DirectInteractionBlocked,
@@ -188,9 +199,9 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "DELETE",
         "/conversations/{conversation_id}/participants",
         groups.remove_participant,
-        body=inputs.Leaver,
+        body=inputs.ParticipantRemove,
         envelope="conversation",
-        errors=(*MANAGING, errors.LastAdminRemaining),
+        errors=(*MANAGING, errors.LeaveNotAllowed, errors.LastAdminRemaining),
     ),
     Operation(
         "PATCH",
@@ -236,7 +247,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "POST",
         "/invites/{code}/accept",
         invites.accept_invite,
-        body=inputs.Asking,
+        body=inputs.JoinRequestCreate,
         body_optional=True,
         errors=(
             errors.InvitesUnsupported,
@@ -251,7 +262,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "POST",
         "/conversations/{conversation_id}/join-requests",
         join_requests.request_to_join,
-        body=inputs.Asking,
+        body=inputs.JoinRequestCreate,
         body_optional=True,
         envelope="joinRequest",
         status=201,
@@ -268,7 +279,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "PATCH",
         "/conversations/{conversation_id}/join-requests",
         join_requests.resolve_join_request,
-        body=inputs.Decision,
+        body=inputs.JoinRequestDecisionRequest,
         errors=(
             *MANAGING,
             errors.InvitesUnsupported,
@@ -288,7 +299,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "POST",
         "/conversations/{conversation_id}/join",
         channels.join_conversation,
-        body=inputs.Asking,
+        body=inputs.JoinRequestCreate,
         body_optional=True,
         errors=(
             *ASKING,

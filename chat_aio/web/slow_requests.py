@@ -1,4 +1,4 @@
-"""Warns of slow requests, and says where their time went."""
+"""Warns of slow requests, and shows where their time went."""
 
 import logging
 import time

@@ -1,18 +1,27 @@
-"""Counts requests in their user's quotas, and gives back what was not served."""
+"""Counts requests in their user's quotas, and gives back unserved ones."""
 
 from aiohttp import web
 
 from chat_aio.actions.rate_limits import Kind
-from chat_aio.web.keys import QUOTAS, USER_ID
+from chat_aio.errors import RateLimited
+from chat_aio.web.keys import CONTEXT, QUOTAS, USER_ID
 
 _SPENT = web.RequestKey("spent", list[tuple[str, int]])
 
 
-def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
-    """Use `amount` of the acting user's quota. Raises RateLimited (docs/behaviour.md 1.12)."""
+async def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
+    """Use `amount` of the acting user's quota. Raises RateLimited, unless the host exempts the user
+    (specification 1.12)."""
     quotas = request.app.get(QUOTAS)
-    if quotas is not None:
+    if quotas is None:
+        return
+    try:
         quotas.count(request[USER_ID], kind, amount)
+    except RateLimited:
+        # Only now: most requests are within their quotas, and need no call of the host.
+        if not await request.app[CONTEXT].rate_limits.is_exempt(request[USER_ID], kind):
+            raise
+    else:
         request.setdefault(_SPENT, []).append((kind, amount))
 
 

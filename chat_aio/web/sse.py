@@ -53,7 +53,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
 
 
 class _Response(EventSourceResponse):
-    """An SSE response without a keep-alive of its own, because the hub sends one heartbeat to all
+    """An SSE response without its own keep-alive, because the hub sends one heartbeat to all
     streams. Where aiohttp would end it, the stream's connection takes over."""
 
     def __init__(self) -> None:
@@ -81,7 +81,11 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
         raise ConnectionResetError
     if request.app[CONTEXT].options.reauthenticate:
         events.still_logged_in = partial(_is_logged_in, request, request.transport)
-    _bound_kernel_buffer(request.transport)
+    # The kernel would take megabytes, and so hide from the check for slow readers that a client
+    # reads nothing.
+    if (connection := request.transport.get_extra_info("socket")) is not None:
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
     # Later `request.app` may be the host's app, while its `auth` hook is called again.
     streams = request.app[STREAMS]
     response = _Response()
@@ -92,9 +96,9 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     # client, and delivery waits for nobody.
     if request.transport is None:
         raise ConnectionResetError
-    connection = StreamConnection(request, events, streams)
-    response.opened = request, connection
-    events.go_live(connection)
+    live = StreamConnection(request, events, streams)
+    response.opened = request, live
+    events.go_live(live)
     return response
 
 
@@ -154,12 +158,3 @@ def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
             part, size = [], 0
     if part:
         yield b"".join(part)
-
-
-def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
-    """Limit the kernel's send buffer, which would hide megabytes of unsent events from the check
-    for slow readers."""
-    connection = transport.get_extra_info("socket")
-    if connection is not None:
-        with suppress(OSError):
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)

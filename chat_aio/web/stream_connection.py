@@ -54,8 +54,8 @@ class StreamConnection(asyncio.Protocol):
             self._abort.cancel()
 
     def finish(self, ending: Ending) -> None:
-        """End the response after what is buffered; a client that does not take it is cut off a few
-        seconds later."""
+        """End the response after the buffered bytes; a client that does not take it is cut off a
+        few seconds later."""
         self._ending = ending
         if self._over is not None:
             if not self._over.done():

@@ -1,6 +1,6 @@
 """Uploads: the file in a multipart form, as it arrives and within limits.
 
-A parser of our own, because aiohttp's reads what precedes the first part line by line: a body of
+Our own parser, because aiohttp's reads what precedes the first part line by line: a body of
 nothing but line ends would hold the event loop. It takes one part, as browsers and libraries send
 for one file, and searches each byte once.
 """
@@ -35,7 +35,7 @@ _PARAMETER = re.compile(r';\s*([\w*]{1,20})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"
 
 async def read_upload(request: web.Request, *, most: int) -> Upload:
     """The file of a request, of which only the name is read. Raises InvalidInput for what is not
-    such a form, and PayloadTooLarge if it says so itself."""
+    such a form, and PayloadTooLarge if its length is too large."""
     length = request.content_length
     if length is not None and length > most + AROUND_BYTES:
         raise _too_large(most)
@@ -47,7 +47,7 @@ async def read_upload(request: web.Request, *, most: int) -> Upload:
     boundary = (found[1] or found[2]).encode(errors="surrogateescape")
     form = _Form(_Source(request), boundary, most=most)
     name = await form.read_name()
-    # Without a length it may be the longest: that much of the day's limit is taken meanwhile.
+    # Without a length it may be the longest: that much of the day's limit is taken until then.
     most_to_come = most if length is None else min(length, most)
     return Upload(name=name, length=most_to_come, chunks=_to_its_end(request, form))
 
@@ -100,8 +100,8 @@ class _Form:
         self._waiting = bytearray(b"\r\n")
 
     async def read_name(self) -> str:
-        """The name of the file as its part says it. Raises InvalidInput unless the form begins with
-        that part."""
+        """The name of the file in the header of its part. Raises InvalidInput unless the form
+        begins with that part."""
         while (end := self._waiting.find(b"\r\n\r\n")) < 0:
             if len(self._waiting) > MOST_HEAD_BYTES:
                 raise InvalidInput("the form must begin with its file")

@@ -1,4 +1,4 @@
-// The page around the element: what it hears, and how it opens a conversation.
+// The page around the element: it listens to events and opens conversations.
 const chat = document.querySelector("chat-aio");
 
 chat.addEventListener("chat-aio:unread", ({ detail }) => {

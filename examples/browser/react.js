@@ -5,13 +5,13 @@
 //   import { Chat } from "chat-aio";
 //   import { ChatStore } from "chat-aio/store";
 //
-// and what is written with createElement here would be JSX.
+// and use JSX in place of createElement.
 import { Chat } from "/chat-aio/chat.js";
 import { ChatStore } from "/chat-aio/chat-store.js";
 
 const { createElement, memo, useEffect, useState, useSyncExternalStore } = React;
 
-/** What a component shows: it is rendered anew when that is another object, and only then. */
+/** A component's part of the store: it renders again only if that is another object. */
 function useChat(store, select) {
   return useSyncExternalStore(store.subscribe, () => select(store));
 }
@@ -41,7 +41,7 @@ const Message = memo(function Message({ entry, author, store }) {
 
 function Timeline({ store, id }) {
   const { messages, hasOlder, typing } = useChat(store, (each) => each.timeline(id));
-  useEffect(() => store.setReading(true), [store, id]);
+  useEffect(() => store.setViewing(true), [store, id]);
   const rows = messages.map((entry) => {
     const author = store.user(entry.senderId).name;
     return createElement(Message, { key: entry.key, entry, author, store });

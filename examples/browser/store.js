@@ -1,4 +1,4 @@
-// A page of one's own, over the store: what is shown is asked for, what is done is told to it.
+// A custom page over the store: it renders the store's snapshots and calls its actions.
 import { Chat } from "/chat-aio/chat.js";
 import { ChatStore } from "/chat-aio/chat-store.js";
 
@@ -33,16 +33,16 @@ function show() {
   log.replaceChildren(...timeline.messages.map(lineOf));
   const names = timeline.typing.map((each) => each.name);
   document.querySelector("#typing").textContent = names.map((each) => `${each} …`).join(" ");
-  store.setReading(document.visibilityState === "visible");
+  store.setViewing(document.visibilityState === "visible");
 }
 
 store.subscribe(show);
 store.start();
 document.addEventListener("visibilitychange", () => {
-  store.setReading(document.visibilityState === "visible");
+  store.setViewing(document.visibilityState === "visible");
 });
 
-// Whoever writes at once waits for it.
+// Typing before the conversation is open waits for it.
 const opened = store.openDirect("grace");
 form.addEventListener("input", async () => store.typed(await opened, form.body.value));
 form.addEventListener("submit", async (event) => {

@@ -1,6 +1,6 @@
 """Tests of a host over a real mongod, with the fixtures of `chat_aio.testing`.
 
-pip install 'chat-aio[testing]'
+pip install '../chat_aio[testing]'  # docs/start/installation.md
 pytest examples/host_tests
 """
 

@@ -1,4 +1,4 @@
-"""The command line: choose rows, run them within their time, print the table."""
+"""The command line: selects rows, runs them within their time, and prints the table."""
 
 import asyncio
 import json
@@ -11,6 +11,7 @@ import time
 import traceback
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import click
 from pymongo import AsyncMongoClient
 
 from benchmarks import (
+    against,
     deliveries,
     files,
     floors,
@@ -62,7 +64,7 @@ __all__ = [
 ROW_SECONDS = 120
 ALL_SECONDS = 465
 DISTURBED = 0.05
-LOOP_HELP = "Of the chat: uvloop with --peers, as `chat-aio serve` has it, else asyncio."
+LOOP_HELP = "Event loop of the chat: uvloop with --peers, as `chat-aio serve` has it, else asyncio."
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,12 +73,20 @@ LOOP_HELP = "Of the chat: uvloop with --peers, as `chat-aio serve` has it, else 
     "names",
     multiple=True,
     type=click.Choice(sorted(ROWS, key=lambda name: ROWS[name].place), case_sensitive=False),
-    help="Measure this row; may be repeated. All but those of --peers by default.",
+    help="Measure this row; may be repeated. By default all but those of --peers.",
 )
-@click.option("--peers", is_flag=True, help="Measure beside other servers, where these are there.")
-@click.option("--quick", is_flag=True, help="Short rounds and small data: for a first look.")
+@click.option("--peers", is_flag=True, help="Also measure other servers that are installed here.")
+@click.option("--quick", is_flag=True, help="Use short rounds and small data, for a first look.")
 @click.option("--loop", type=click.Choice(["asyncio", "uvloop"]), help=LOOP_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@click.option("--against", "revision", metavar="REV", help="Compare with this git revision.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 50),
+    default=5,
+    show_default=True,
+    help="Rounds of each side, with --against.",
+)
 @click.option("--mongo-url", help="Use this replica set; databases chat_bench_* are dropped.")
 def main(
     names: Sequence[str],
@@ -84,13 +94,24 @@ def main(
     quick: bool,
     loop: LoopKind | None,
     as_json: bool,
+    revision: str | None,
+    rounds: int,
     mongo_url: str | None,
 ) -> None:
     """Measure the chat against floors taken in the same run, in less than 8 minutes.
 
-    Figures are ratios of alternating rounds, or CPU time per unit of work: absolute ones drift with
-    the machine. Exit code 1 if something failed under load; a goal that is missed is no failure.
+    Figures are ratios of alternating rounds, or CPU time per unit of work: absolute figures drift
+    with the machine. Exit code 1 if something failed under load; a missed goal is not a failure.
+
+    With --against, this checkout and a git revision take turns and measure themselves, with their
+    own benchmarks; a figure is divided by that of the revision in the same round.
     """
+    if revision is not None:
+        tell = partial(click.echo, err=True)
+        wanted = names or against.ROWS
+        for change in against.compare(revision, wanted, rounds=rounds, quick=quick, tell=tell):
+            click.echo(change)
+        return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
     rows = prepared(chosen(names, peers=peers))
@@ -104,7 +125,7 @@ def main(
 
 
 def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
-    """The rows of these names; without any those that have a peer, or those that have none."""
+    """The rows of these names; if there are none, the rows with a peer, or those without one."""
     rows = [ROWS[each] for each in names] or [
         each for each in ROWS.values() if (each.peer is not None) == peers
     ]
@@ -112,8 +133,8 @@ def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
 
 
 def prepared(rows: Sequence[Row]) -> list[Row]:
-    """The rows that can be measured here. Says which peers are there, and what others lack; exits
-    where no row is left."""
+    """The rows that can be measured here. Prints the versions of the peers, or what they lack;
+    exits if no row is left."""
     missing = set()
     for peer in dict.fromkeys(each.peer for each in rows if each.peer):
         try:
@@ -153,7 +174,7 @@ async def _measured(
 
 @asynccontextmanager
 async def _database(mongo_url: str | None) -> AsyncIterator[str]:
-    """The given replica set, or one of our own over a folder that is gone afterwards."""
+    """The given replica set, or a separate one in a temporary folder."""
     if mongo_url is not None:
         yield mongo_url
         return
@@ -172,7 +193,7 @@ async def _machine(stage: Stage) -> str:
 
 
 async def _line(chosen: Row, stage: Stage, *, seconds: float) -> Line:
-    """What comes out of a row; a failure is reported in its place, a disturbance beside it."""
+    """The result of a row; a failure or a disturbance is part of it."""
     began = time.monotonic()
     neighbours = Neighbours([stage.mongod_pid] if stage.mongod_pid else [])
     try:

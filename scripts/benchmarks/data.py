@@ -1,4 +1,4 @@
-"""Data put straight into MongoDB in the shapes of `chat_aio.store.documents`, many at a time."""
+"""Data written directly to MongoDB, as `chat_aio.store.documents` has them, many at a time."""
 
 import asyncio
 from collections import Counter
@@ -23,12 +23,12 @@ BATCH = 10_000
 WRITERS = 2
 
 Bodies = Callable[[int], str]
-"""What the message with a seq says."""
+"""The body of the message with a seq."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A conversation and who is in it; `messages` is how many it holds already."""
+    """A conversation and its users; `messages` is the number of messages it has already."""
 
     id: str
     user_ids: tuple[str, ...]
@@ -65,7 +65,7 @@ def conversation_document(place: Place) -> ConversationDocument:
                 "joinedAt": BEGINNING,
                 "lastReadMessageId": None,
                 "lastReadSeq": 0,
-                "sentUpto": 0,
+                "sentUpToSeq": 0,
                 "sentCount": 0,
             }
             for number, user_id in enumerate(place.user_ids)
@@ -101,8 +101,8 @@ def message_document(
     body: str = BODY,
     searchable: bool = False,
 ) -> MessageDocument:
-    """A message that search does not find, unless it should: most rows would only wait for the
-    text index over all they load."""
+    """A message without search fields, unless `searchable`: most rows would only wait for the text
+    index over all loaded messages."""
     message = new_message(
         message_id, conversation_id, sender_id, body, at=BEGINNING, searchable=searchable
     )
@@ -126,7 +126,7 @@ async def put_messages(
 ) -> None:
     """Fill conversations with their `messages`, senders taking turns; with `bodies` searchable.
 
-    Fastest before there are indexes: a service makes them when it starts.
+    Fastest before there are indexes: a service creates them when it starts.
     """
     chosen = list(found)
     total = sum(place.messages for place, _ in chosen)
@@ -153,7 +153,7 @@ async def put_messages(
 
 
 def _counts(place: Place, senders: Sequence[str]) -> dict[str, Any]:
-    """What a head says of the messages of a place."""
+    """A head's counts of the messages of a place."""
     sent = Counter(senders[seq % len(senders)] for seq in range(1, place.messages + 1))
     return {"counted": place.messages, "sent": escaped(dict(sent))}
 

@@ -1,4 +1,4 @@
-"""Rows about live streams: what a delivery costs, and how soon the last reader has it."""
+"""Rows about live streams: the cost of a delivery, and the time until the last reader has it."""
 
 import asyncio
 import itertools
@@ -21,12 +21,12 @@ STREAMS = 250
 AT_ONCE = 100
 WAIT_SECONDS = 10
 FRAME_BYTES = 660
-DRAFT_PARTS = StreamKind(event=b"event: message.draft\n")
+DRAFT_PARTS = StreamKind(event=b"event: draft.updated\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How many events have arrived in all, when the last one did (monotonic), bytes in all."""
+    """The number of events so far, the time of the last one (monotonic), and bytes in all."""
 
     count: int
     seconds: float
@@ -34,14 +34,14 @@ class Arrival:
 
 
 class Reading:
-    """A process with open streams; it began to connect them at `began` (monotonic)."""
+    """A process with open streams; it started to connect them at `began` (monotonic)."""
 
     def __init__(self, process: Child, began: float) -> None:
         self.began = began
         self._process = process
 
     async def wait_for(self, count: int, *, seconds: float = WAIT_SECONDS) -> Arrival:
-        """Once `count` events have arrived since the beginning. TimeoutError after a while."""
+        """Wait until `count` events have arrived since the start. TimeoutError after a while."""
         async with asyncio.timeout(seconds):
             said = (await self._process.ask(f"wait {count}")).split()
         return Arrival(int(said[0]), int(said[1]) / 1e9, int(said[2]))
@@ -55,7 +55,7 @@ async def reading(
     at_once: int = AT_ONCE,
     kind: StreamKind = SSE,
 ) -> AsyncIterator[Reading]:
-    """One open stream for each request, in a process of their own that opens so many at once."""
+    """One open stream per request, in a separate process that opens `at_once` at a time."""
     texts = [each.decode(BYTES) for each in requests]
     given = {"port": port, "requests": texts, "at_once": at_once, "kind": kind.as_json()}
     async with child("readers") as process, asyncio.timeout(2 * START_SECONDS) as starting:
@@ -70,7 +70,7 @@ def streams_of(user_ids: Iterable[str]) -> list[bytes]:
 
 
 class Deliveries:
-    """CPU per delivery: something is told to all streams again and again, one after the other."""
+    """CPU per delivery: events are sent to all streams, one after the other."""
 
     def __init__(
         self, tell: Callable[[], Awaitable[object]], readers: Reading, streams: int
@@ -83,7 +83,7 @@ class Deliveries:
         self._told = 0
 
     async def tell(self, count: int) -> Arrival:
-        """Tell `count` times, each time waiting until every stream has it."""
+        """Send `count` events, each time waiting until every stream has received it."""
         for _ in range(count):
             self._told += self._streams
             await self._tell()
@@ -114,7 +114,7 @@ async def writing(stage: Stage, size: int) -> AsyncIterator[tuple[Deliveries, Ca
 def posts_to(
     connections: Sequence[Connection], groups: Sequence[Place]
 ) -> Callable[[], Awaitable[object]]:
-    """A message to each group, at once, from its last member, who has no stream."""
+    """A message to every group, at once, from its last member, without a stream."""
     requests = [
         post(f"/conversations/{each.id}/messages", each.user_ids[-1], {"body": BODY})
         for each in groups
@@ -175,8 +175,8 @@ async def measure_deliveries(stage: Stage) -> Figures:
 
 @row(
     "P5",
-    "One message to 256 readers, one at a time, on the sender's process: from the sender's answer "
-    "until the last reader has it",
+    "One message to 256 readers, one at a time, on the sender's process: from the sender's "
+    "response until the last reader has it",
     at_most("p50", 10),
     at_most("p99 ÷ p50", 3),
 )
@@ -246,7 +246,7 @@ async def measure_drafts(stage: Stage) -> Figures:
 async def parts_to(
     connections: Sequence[Connection], groups: Sequence[Place]
 ) -> Callable[[], Awaitable[object]]:
-    """The next part of a draft to each group, at once, from its last member."""
+    """The next part of a draft to every group, at once, from its last member."""
     paths = [f"/conversations/{each.id}/drafts" for each in groups]
     writers = [each.user_ids[-1] for each in groups]
     drafts = [

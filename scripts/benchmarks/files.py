@@ -20,7 +20,7 @@ HEADERS = {"X-User": "ada"}
 
 @dataclass(slots=True)
 class Grown:
-    """By how much a process has grown at most, in bytes."""
+    """The maximum growth of a process, in bytes."""
 
     most: int = 0
 
@@ -43,7 +43,7 @@ async def watched(service: Service) -> AsyncIterator[Grown]:
 
 
 class Files:
-    """A client with a conversation, and a file of so many mebibytes."""
+    """A client with a conversation, and a file of `size` mebibytes."""
 
     def __init__(self, stage: Stage, service: Service, session: ClientSession, size: int) -> None:
         self._stage = stage
@@ -56,7 +56,7 @@ class Files:
     async def open(self) -> None:
         answer = await self._post("/conversations/group", json={})
         self._path = f"/conversations/{answer['conversation']['id']}/attachments"
-        await self.upload(4)  # What is allocated once is there.
+        await self.upload(4)  # Warms up: allocations that happen only once.
 
     async def upload(self, mebibytes: int) -> str:
         async def chunks() -> AsyncIterator[bytes]:
@@ -113,8 +113,8 @@ async def measured(stage: Stage, *, down: bool) -> Figures:
 
 @row(
     "P20",
-    "an attachment of 1 GiB is uploaded into GridFS; CPU of service + mongod; how much the service "
-    "grows meanwhile",
+    "an attachment of 1 GiB is uploaded into GridFS; CPU of service + mongod; growth of the "
+    "service during the upload",
     at_most("memory", 32),
 )
 async def measure_upload(stage: Stage) -> Figures:

@@ -1,4 +1,4 @@
-"""Floors: what the parts cost without the chat, measured beside it."""
+"""Floors: the cost of the parts without the chat, measured alongside it."""
 
 import itertools
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -28,7 +28,7 @@ async def plain_database(stage: Stage, name: str) -> AsyncIterator[BenchDatabase
 
 
 async def insert_message(database: BenchDatabase, place: Place, seq: int) -> None:
-    """All that the chat itself stores of a message, the fields of search included."""
+    """Everything that the chat itself stores of a message, search fields included."""
     document = message_document(
         place.id, seq, place.user_ids[0], message_id=new_id(), searchable=True
     )

@@ -1,4 +1,4 @@
-"""Rows about groups: what their size costs a send, how long a change of one waits for sends."""
+"""Rows about groups: the cost of their size for a send, and the wait of a change for sends."""
 
 import asyncio
 import itertools
@@ -47,8 +47,8 @@ async def measure_group_sizes(stage: Stage) -> Figures:
 
 
 class Roles:
-    """The admin of a group makes its last member an admin and a member again, one change after the
-    other, through each connection in turn."""
+    """Makes the last member of a group an admin and a member again, in its admin's name, one change
+    after the other, through each connection in turn."""
 
     def __init__(self, group: Place, connections: Sequence[Connection]) -> None:
         path, user_id = f"/conversations/{group.id}/participants", group.user_ids[-1]
@@ -60,7 +60,7 @@ class Roles:
         self._connections = itertools.cycle(connections)
 
     async def change(self, count: int) -> list[float]:
-        """Each change's seconds, until there are `count` of them or too much time has gone."""
+        """The seconds of the changes, until there are `count` of them or the time is over."""
         loop = asyncio.get_running_loop()
         taken, until = list[float](), loop.time() + CHANGES_SECONDS
         while len(taken) < count and loop.time() < until:
@@ -71,7 +71,7 @@ class Roles:
 async def change_beside(
     roles: Roles, count: int, connections: Sequence[Connection], requests: Iterator[bytes]
 ) -> tuple[list[float], Round]:
-    """Changes beside saturated senders, and what these sent until the last change."""
+    """Changes during saturating sends, and the results of these sends until the last change."""
     over = asyncio.Event()
     callers = Callers(connections, itertools.takewhile(lambda _: not over.is_set(), requests))
     await callers.warm()
@@ -86,8 +86,8 @@ async def change_beside(
 
 @row(
     "P15",
-    "100 role changes of a conversation, one after the other, through 2 processes in turn, each of "
-    "which sends into it for 64 callers; the same changes alone",
+    "100 role changes of a conversation, one after the other, through 2 processes in turn, while "
+    "both send into it for 64 callers; the same changes alone",
     at_most("worst", 1_000),
 )
 async def measure_role_changes(stage: Stage) -> Figures:

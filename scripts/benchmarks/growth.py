@@ -1,4 +1,4 @@
-"""The row about growth: what a message takes on disk, indexes apart from documents."""
+"""The row about growth: the size of a message on disk, indexes apart from documents."""
 
 from collections.abc import Iterator
 from random import Random
@@ -39,7 +39,8 @@ def documents(count: int) -> Iterator[MessageDocument]:
 
 
 async def bytes_of(database: BenchDatabase) -> tuple[int, dict[str, int]]:
-    """What messages take on disk: documents, and each index. Without what files have spare."""
+    """The size of messages on disk: documents, and each index. Unused space of files is
+    excluded."""
     await database.client.admin.command("fsync")
     found: dict[str, Any] = await database.command("collStats", "messages", indexDetails=True)
     spare = {

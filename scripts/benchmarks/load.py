@@ -1,6 +1,6 @@
 """The load: HTTP/1.1 keep-alive connections with prebuilt requests, and callers in a closed loop.
 
-Whatever a request costs here is taken from what is measured, on the same two cores: so no client
+The cost of a request here reduces the measured rates, because both share two cores: so no client
 library, no object per header, no task per request.
 """
 
@@ -49,7 +49,7 @@ def posted(path: str, user_id: str, body: Mapping[str, object], *, method: str =
 
 
 class Connection(asyncio.Protocol):
-    """One connection, one request at a time; its answer goes to whoever sent it."""
+    """One connection, one request at a time; its answer is passed to the sender."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -77,7 +77,7 @@ class Connection(asyncio.Protocol):
         return body
 
     async def timed(self, request: bytes) -> float:
-        """How many seconds a 2xx answer takes."""
+        """The seconds that a 2xx answer takes."""
         began = time.perf_counter()
         await self.ask(request)
         return time.perf_counter() - began
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a round of load gave: each answer's seconds, and how long the round took."""
+    """The results of a round of load: the seconds of each answer, and of the round."""
 
     latencies: list[float]
     seconds: float
@@ -128,12 +128,12 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def middle_percentile(rounds: Sequence[Round], percent: float) -> float:
-    """The median over rounds of their percentile: one disturbed round does not count."""
+    """The median over rounds of their percentile: a single disturbed round does not count."""
     return median(each.percentile(percent) for each in rounds)
 
 
 class Callers:
-    """One caller per connection: each sends its next request when the last one is answered."""
+    """One caller per connection, which sends its next request when the last one is answered."""
 
     def __init__(self, connections: Sequence[Connection], requests: Iterator[bytes]) -> None:
         self._connections = connections
@@ -145,7 +145,7 @@ class Callers:
         self._failures: list[str] = []
 
     async def warm(self) -> None:
-        """Load that is not counted: caches filled, batches at their width."""
+        """Load that is not counted: it fills caches, and batches reach their width."""
         await self.run(WARM_SECONDS)
 
     async def run(self, seconds: float) -> Round:
@@ -196,7 +196,7 @@ class Callers:
 async def paced(
     connections: Sequence[Connection], requests: Iterator[bytes], *, count: int, per_second: float
 ) -> Round:
-    """`count` requests evenly spaced in time; later ones where all connections are busy."""
+    """`count` requests evenly spaced in time; later if all connections are busy."""
     loop = asyncio.get_running_loop()
     latencies: list[float] = []
     began, turns = loop.time(), enumerate(islice(requests, count))
@@ -213,7 +213,7 @@ async def paced(
 async def closed_loop(
     act: Callable[[], Awaitable[object]], *, callers: int, seconds: float
 ) -> Round:
-    """The same closed loop without HTTP: `callers` tasks that act again and again."""
+    """The same closed loop without HTTP: `callers` tasks that act repeatedly."""
     latencies: list[float] = []
     began = time.perf_counter()
 

@@ -32,7 +32,7 @@ class Marking:
         return post(f"{self._path}/messages", self._group.user_ids[0], {"body": BODY})
 
     async def run(self, sender: Connection, connections: list[Connection]) -> None:
-        """255 members mark each of 20 new messages."""
+        """255 members mark each of 20 new messages as read."""
         answers = [json.loads(await sender.ask(self.send)) for _ in range(MESSAGES)]
         callers = Callers(connections, self._marks([each["message"]["id"] for each in answers]))
         meter = self._stage.meter(self._services)
@@ -49,7 +49,7 @@ class Marking:
 @row(
     "P14",
     "POST read: 255 members mark each of 20 messages, 64 callers; CPU of service + mongod, HTTP "
-    "included; then one sender into it meanwhile, against the same alone",
+    "included; then one sender into it at the same time, against the same alone",
     at_most("CPU/mark", 120),
     at_most("send p99 ÷ alone", 2),
 )

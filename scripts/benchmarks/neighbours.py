@@ -1,4 +1,4 @@
-"""Whether the machine was ours: how much CPU went to processes that are not the benchmark's."""
+"""Whether the machine was undisturbed: the CPU used by processes that are not the benchmark's."""
 
 import os
 import resource
@@ -10,7 +10,7 @@ from benchmarks.processes import cpu_seconds
 
 
 class Neighbours:
-    """Everybody else on the machine, from now on; `pids` are children of ours that stay."""
+    """All other processes of the machine, from now on; `pids` are our lasting children."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._pids = pids
@@ -18,7 +18,7 @@ class Neighbours:
         self._before = self._foreign_seconds()
 
     def share(self) -> float:
-        """The part of all cores' time that went to others; children count once they have ended."""
+        """Other processes' part of all cores' time; children count once they have ended."""
         available = (time.monotonic() - self._began) * (os.cpu_count() or 1)
         return max(0.0, self._foreign_seconds() - self._before) / available
 

@@ -1,7 +1,7 @@
 """A process that decides about notifications and delivers them to nobody: row P19.
 
-It says `ready` once it follows the messages. It is told `wait COUNT`, and answers when it has
-delivered so many in all.
+It prints `ready` once it follows the messages. For each line `wait COUNT` it answers when it has
+delivered `COUNT` in all.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ async def serve(mongo_url: str, database: str) -> None:
     client = AsyncMongoClient[dict[str, Any]](mongo_url)
     delivered = Counted()
     plugin = Notifications(delivered, delay_seconds=DELAY_SECONDS)
-    async with Chat(client[database], plugins=[plugin], options=Options(ring_seconds=0)):
+    async with Chat(client[database], plugins=[plugin], options=Options(replay_buffer_seconds=0)):
         followed = {"_id": "notifications", "token": {"$type": "object"}}
         while await client[database]["settings"].find_one(followed) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)

@@ -1,4 +1,5 @@
-"""The row about notifications: what it costs to decide who is told of a message, and to tell."""
+"""The row about notifications: the cost of choosing a message's recipients and delivering to
+them."""
 
 import asyncio
 from statistics import median
@@ -15,7 +16,7 @@ WAIT_SECONDS = 60
 
 @row(
     "P19",
-    "Notifications: messages into 50 groups of 4, nobody of whom sees them; CPU of the process "
+    "Notifications: messages into 50 groups of 4 whose members do not see them; CPU of the process "
     "that decides and delivers, and of mongod, for each message with its three notifications",
 )
 async def measure_notifications(stage: Stage) -> Figures:
@@ -25,7 +26,7 @@ async def measure_notifications(stage: Stage) -> Figures:
     both: list[float] = []
     async with stage.database("notifying") as database:
         async with stage.services(database):
-            pass  # It makes the indexes.
+            pass  # It creates the indexes.
         await put_conversations(database, groups)
         async with child("notifier", stage.url, database.name, stage.loop) as notifier:
             async with asyncio.timeout(START_SECONDS):

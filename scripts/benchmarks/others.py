@@ -1,4 +1,4 @@
-"""The row about writes of other programs, which each change stream of the replica set reads."""
+"""The row about other programs' writes, which every change stream of the replica set reads."""
 
 import time
 from contextlib import AsyncExitStack
@@ -16,7 +16,7 @@ DOCUMENT = {"kind": "order", "total": 12.5, "text": "x" * 300}
 
 
 class Orders:
-    """A program that writes documents of its own, in batches, for a while."""
+    """A program that writes its own documents, in batches, for a while."""
 
     def __init__(self, stage: Stage, database: BenchDatabase) -> None:
         self.cpu: list[float] = []
@@ -25,7 +25,7 @@ class Orders:
         self._orders = database["orders"]
 
     async def write(self) -> None:
-        """Note mongod's CPU for each document."""
+        """Note mongod's CPU per document."""
         meter, began = self._stage.meter([]), time.monotonic()
         count = 0
         while time.monotonic() < began + 2 * self._stage.seconds:
@@ -39,8 +39,8 @@ class Orders:
 @row(
     "P24",
     "A program writes documents into another database of the replica set, in batches of 20: "
-    f"mongod's CPU for each, beside {PROCESSES} service processes with a stream each, against "
-    "the same without them; for each process",
+    f"mongod's CPU for each document, with {PROCESSES} service processes that have a stream each, "
+    "against the same without them; per process",
     at_most("for each change stream", 10),
 )
 async def measure_writes_of_others(stage: Stage) -> Figures:
@@ -49,7 +49,7 @@ async def measure_writes_of_others(stage: Stage) -> Figures:
         alone, beside = Orders(stage, orders), Orders(stage, orders)
         async with stage.services(chat):
             await put_conversations(chat, [group])
-        await Orders(stage, orders).write()  # Warms both.
+        await Orders(stage, orders).write()  # Warms up both.
         for _ in range(stage.rounds):
             await alone.write()
             async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Processes that are measured or that measure: started, asked over their pipes, rested, ended."""
+"""Processes that are measured or that measure: started, controlled by pipes, stopped, ended."""
 
 import asyncio
 import ctypes
@@ -18,18 +18,19 @@ _PR_SET_PDEATHSIG = 1
 
 
 class LoadFailed(Exception):
-    """Something under load answered wrongly, or a process of the benchmark ended."""
+    """Something answered wrongly under load, or a process of the benchmark ended."""
 
 
 class Child:
-    """A running process that says one line when it is ready, and one for each line it is told."""
+    """A running process that prints one line when it is ready, and one for each line it
+    receives."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self.pid = process.pid
 
     async def say(self) -> str:
-        """The next line it says. Raises LoadFailed when it ends instead, or reports an error."""
+        """The next line it prints. Raises LoadFailed if it ends instead, or reports an error."""
         stdout = self._process.stdout
         line = (await stdout.readline()).decode().strip() if stdout else ""
         if not line or line.startswith("error"):
@@ -37,24 +38,24 @@ class Child:
         return line
 
     async def ask(self, line: str) -> str:
-        """Tell it one line, return its answer."""
+        """Send it one line, and return its answer."""
         if self._process.stdin is not None:
             self._process.stdin.write(line.encode() + b"\n")
         return await self.say()
 
 
 def child(module: str, *arguments: str) -> AbstractAsyncContextManager[Child]:
-    """`python -m benchmarks.MODULE` from its start on; ended at the end."""
+    """`python -m benchmarks.MODULE`, started, and ended at the end of the context."""
     command = (sys.executable, "-m", f"benchmarks.{module}", *arguments)
     return program(*command, PYTHONPATH=str(SCRIPTS))
 
 
 @asynccontextmanager
 async def program(*command: str, **environment: str) -> AsyncIterator[Child]:
-    """A program from its start on; ended at the end.
+    """A program, started, and ended at the end of the context.
 
-    It may finish what it does first: MongoDB holds the locks of a transaction whose client was
-    killed for a minute.
+    It can finish its work first: MongoDB holds the locks of a transaction whose client was killed
+    for a minute.
     """
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -71,7 +72,7 @@ async def program(*command: str, **environment: str) -> AsyncIterator[Child]:
 
 
 def _end_with_parent() -> None:
-    """Linux kills this process when the benchmark is gone, even where this one is stopped."""
+    """Let Linux kill this process when the benchmark has ended, even if this one is stopped."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -88,7 +89,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 
 @contextmanager
 def resting(pids: Iterable[int]) -> Iterator[None]:
-    """Stop processes that are not measured now, so that they cost nothing."""
+    """Stop processes that are not measured now, so that they use no CPU."""
     stopped = list(pids)
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
@@ -101,16 +102,16 @@ def resting(pids: Iterable[int]) -> Iterator[None]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """What these processes have used of the CPU so far, user and system."""
+    """The CPU time of these processes so far, user and system."""
     return sum(time.clock_gettime(_cpu_clock(pid)) for pid in pids)
 
 
 def _cpu_clock(pid: int) -> int:
-    """The number of a process's clock of CPU time, as clock_getcpuclockid makes it on Linux:
-    exact, where /proc counts hundredths of a second."""
+    """The number of a process's clock of CPU time, as clock_getcpuclockid makes it on Linux: it is
+    exact, while /proc counts hundredths of a second."""
     return ~pid << 3 | 2
 
 
 def resident_bytes(pid: int) -> int:
-    """The main memory that a process takes now."""
+    """The main memory that a process uses now."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,10 +1,10 @@
-"""A process that reads many streams of events: counts what arrives, and when the last one did.
+"""A process that reads many event streams: counts events, and notes the time of the last one.
 
-It is given a port, the request of each stream, and their kind (`StreamKind`). It opens so many of
-them at once, and the next ones when each of these has begun; then it says `ready
-NANOSECONDS`, the monotonic time at which it began. It is told `wait N`, and answers `N NANOSECONDS
-BYTES` once N message events have arrived in all: the time of the last one, and the bytes of all so
-far. Plain epoll, since what a reader costs is taken from what is measured.
+Its input is a port, the request of each stream, and their kind (`StreamKind`). It opens a bounded
+number of streams at once, and the next ones when all of these have started; then it prints `ready
+NANOSECONDS`, the monotonic time at which it started. For each line `wait N` it answers `N
+NANOSECONDS BYTES` once N message events have arrived in all: the time of the last one, and the
+bytes of all so far. It uses plain epoll, since the CPU of the readers reduces the measured rates.
 """
 
 import json
@@ -21,14 +21,14 @@ FRAME_END = b"\n\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 ACCEPTED = b"HTTP/1.1 200 "
 REFUSED = (b"HTTP/1.1 3", b"HTTP/1.1 4", b"HTTP/1.1 5")
-BYTES = "latin-1"  # Of each byte one character: how bytes travel in JSON.
+BYTES = "latin-1"  # One character per byte: this is how bytes are sent in JSON.
 OPEN_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class StreamKind:
-    """The bytes that say that a stream has begun, and those that each event has once; what is
-    answered to other bytes, where the server asks for it."""
+    """The bytes that show that a stream has started, the bytes that every event has once, and the
+    reply to other bytes, if the server requires it."""
 
     begun: bytes = ACCEPTED
     event: bytes = EVENT
@@ -63,7 +63,7 @@ class Readers:
         self._poll = select.epoll()
 
     def open(self, port: int, requests: list[str]) -> None:
-        """Open streams at once, and read until each has begun."""
+        """Open streams at once, and read until all have started."""
         for opened, request in zip([connecting(port) for _ in requests], requests, strict=True):
             opened.settimeout(OPEN_SECONDS)
             opened.sendall(request.encode(BYTES))
@@ -120,7 +120,7 @@ class Readers:
 
 
 def connecting(port: int) -> socket.socket:
-    """A connection on its way: it does not wait for the server to accept it."""
+    """A connection in progress: it does not wait for the server to accept it."""
     opened = socket.socket()
     opened.setblocking(False)
     opened.connect_ex(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""Rows about reading: lists with much unread, long ones, ones of large groups; pages far back."""
+"""Rows about reading: lists with many unread messages, long lists, large groups, and far pages."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -19,7 +19,7 @@ Timed = Callable[[], Awaitable[float]]
 
 
 async def in_turns(count: int, *timed: Timed) -> list[list[float]]:
-    """Each of these in turn, `count` times, after some that are not counted."""
+    """Run these in turn, `count` times, after some warm-up runs that are not counted."""
     taken = [[await each() for each in timed] for _ in range(WARM_CALLS + count)]
     return [list(each) for each in zip(*taken[WARM_CALLS:], strict=True)]
 
@@ -86,7 +86,7 @@ async def measure_unread_lists(stage: Stage) -> Figures:
 @row(
     "P7b",
     "GET conversations: 50, one of them with 100,000 own messages since the last read, against 10; "
-    "beside that: 1,000 own in each of the 50",
+    "also with 1,000 own messages in each of the 50",
     at_most("ratio", 1.3),
 )
 async def measure_own_lists(stage: Stage) -> Figures:
@@ -195,7 +195,7 @@ async def measure_whole_lists(stage: Stage) -> Figures:
         await load_lists(stage, database, lists, own=False)
         services = await stack.enter_async_context(stage.services(database))
         (connection,) = await stack.enter_async_context(connected(services))
-        whole = get("/conversations?include=lastMessage,heads", "reader")
+        whole = get("/conversations?include=lastMessage,unread", "reader")
         each_last = [
             get(f"/conversations/{each.id}/messages?limit=1", "reader") for each in lists[0]
         ]

@@ -1,4 +1,4 @@
-"""Rows about clients that come back, all at once, and are told what they have missed."""
+"""Rows about clients that return, all at once, and receive the events that they have missed."""
 
 import asyncio
 import time
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from benchmarks.data import BODY, Place, places, put_conversations, put_messages
 from benchmarks.deliveries import Arrival, Reading, reading, streams_of
-from benchmarks.load import Callers, Connection, get, percentile, post
+from benchmarks.load import Callers, Connection, get, patch, percentile, post
 from benchmarks.processes import LoadFailed
+from benchmarks.readers import StreamKind
 from benchmarks.stage import Client, Service, Stage, connected
 from benchmarks.table import Figure, Figures, at_most, ms, rate, row
 
@@ -23,9 +24,11 @@ CATCH_UP_SECONDS = 40
 REFETCH_SECONDS = 80
 AT_ONCE = 64
 SLOW_PAUSE_SECONDS = 0.02
+RENAMED = 2
+CHANGED = b"event: stream.changed\n"
 
 Groups = Sequence[Place]
-"""The groups of one set of users: all of these are in all of them."""
+"""The groups of one set of users: all of them are in all of these groups."""
 
 
 def sets_of(count: int) -> list[Groups]:
@@ -37,7 +40,8 @@ def sets_of(count: int) -> list[Groups]:
 
 
 def returns_of(sets: Sequence[Groups]) -> list[bytes]:
-    """Each user comes back, having seen the first message of today in the set's first group."""
+    """The requests of returning users who have seen today's first message in the set's first
+    group."""
     return [
         get(f"/stream?lastEventId={groups[0].id}:{HISTORY + 1}", user_id)
         for groups in sets
@@ -46,7 +50,8 @@ def returns_of(sets: Sequence[Groups]) -> list[bytes]:
 
 
 async def say_all(service: Service, sets: Sequence[Groups]) -> None:
-    """The message that all have seen, then two in each group; until streams have heard of all."""
+    """The message that all have seen, then two in each group; waits until streams have received
+    all."""
     firsts = [groups[0] for groups in sets]
     rest = [each for groups in sets for each in groups for _ in range(NEW_PER_GROUP)]
     witnesses = streams_of(each.user_ids[0] for each in firsts)
@@ -62,21 +67,21 @@ def _messages_into(found: Sequence[Place]) -> Iterator[bytes]:
 
 
 async def reads_so_far(client: Client) -> int:
-    """How many finds and aggregations the server has been asked for."""
+    """The number of finds and aggregations that the server has run."""
     commands = (await client.admin.command("serverStatus"))["metrics"]["commands"]
     return sum(int(commands[each]["total"]) for each in ("find", "aggregate"))
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message's monotonic time, and how long its answer took."""
+    """The monotonic time of a message, and the duration of its answer."""
 
     at: float
     seconds: float
 
 
 class SlowSender:
-    """Sends again and again, one message at a time with pauses, into a conversation of its own."""
+    """Sends one message at a time with pauses, into a separate conversation."""
 
     def __init__(self, connection: Connection, place: Place) -> None:
         self.sent: list[Sent] = []
@@ -90,7 +95,7 @@ class SlowSender:
 
     @asynccontextmanager
     async def sending(self) -> AsyncIterator[None]:
-        """Sends meanwhile; the last answer is waited for."""
+        """Sends during the context; waits for the last answer."""
         over = asyncio.Event()
         sending = asyncio.create_task(self._send_until(over))
         try:
@@ -104,12 +109,12 @@ class SlowSender:
             await self.send()
 
     def between(self, began: float, ended: float) -> list[float]:
-        """How long the answers took that were awaited in this time."""
+        """The durations of the answers that were awaited in this time."""
         return [e.seconds for e in self.sent if e.at + e.seconds >= began and e.at <= ended]
 
 
 async def caught_up(readers: Reading, streams: int) -> Arrival:
-    """When all have what they missed. Raises LoadFailed if they are told more than that."""
+    """Wait until all have received what they missed. Raises LoadFailed if they receive more."""
     last = await readers.wait_for(streams * MISSED, seconds=CATCH_UP_SECONDS)
     told = (await readers.wait_for(0)).count
     if told != streams * MISSED:
@@ -118,7 +123,7 @@ async def caught_up(readers: Reading, streams: int) -> Arrival:
 
 
 async def come_back(stage: Stage, service: Service, quiet: Place, returns: list[bytes]) -> Figures:
-    """All at once, beside a slow sender through the same process."""
+    """All at once, with a slow sender through the same process."""
     async with connected([service]) as (connection,):
         sender = SlowSender(connection, quiet)
         for _ in range(20):
@@ -146,17 +151,17 @@ async def come_back(stage: Stage, service: Service, quiet: Place, returns: list[
 
 
 def refetches_of(sets: Sequence[Groups]) -> Iterator[bytes]:
-    """What each client asks for when its stream is open: its list, and the page that it shows."""
+    """The requests of a client once its stream is open: its list, and the page that it shows."""
     for groups in sets:
         for user_id in groups[0].user_ids:
-            yield get("/conversations?limit=50&include=lastMessage,heads", user_id)
+            yield get("/conversations?limit=50&include=lastMessage,unread", user_id)
             yield get(f"/conversations/{groups[0].id}/messages?limit=50", user_id)
 
 
 async def come_back_and_refetch(
     stage: Stage, service: Service, quiet: Place, sets: Sequence[Groups]
 ) -> Figures:
-    """As `come_back`, and each client asks for its list and its page as soon as it may."""
+    """As `come_back`, and every client requests its list and its page as soon as possible."""
     returns = returns_of(sets)
     async with connected([service]) as (connection,), connected([service], AT_ONCE) as clients:
         sender = SlowSender(connection, quiet)
@@ -182,10 +187,69 @@ async def come_back_and_refetch(
     }
 
 
+async def change_some(service: Service, sets: Sequence[Groups]) -> None:
+    """In each set: other names of two groups, and a reaction in the group that all look at."""
+    requests = []
+    for groups in sets:
+        admin = groups[0].user_ids[0]
+        requests += [
+            patch(f"/conversations/{group.id}", admin, {"name": "renamed"})
+            for group in groups[1 : 1 + RENAMED]
+        ]
+        old = f"{groups[0].id}-{1:07}"
+        requests.append(post(f"/messages/{old}/reactions", admin, {"emoji": "👍"}))
+    async with connected([service], 16) as connections:
+        await Callers(connections, iter(requests)).run(SAY_SECONDS)
+
+
+def named_of(sets: Sequence[Groups]) -> Iterator[bytes]:
+    """The requests of a client that fetches what `stream.changed` names: two groups, and the page
+    that it shows."""
+    for groups in sets:
+        for user_id in groups[0].user_ids:
+            for group in groups[1 : 1 + RENAMED]:
+                yield get(f"/conversations/{group.id}", user_id)
+            yield get(f"/conversations/{groups[0].id}/messages?limit=50", user_id)
+
+
+async def come_back_and_fetch_named(
+    stage: Stage, service: Service, quiet: Place, sets: Sequence[Groups]
+) -> Figures:
+    """As `come_back_and_refetch`, with requests for changed conversations alone."""
+    returns = returns_of(sets)
+    async with connected([service]) as (connection,), connected([service], AT_ONCE) as clients:
+        sender = SlowSender(connection, quiet)
+        meter = stage.meter([service], mongod=False)
+        mongod = stage.meter([])
+        async with (
+            sender.sending(),
+            reading(
+                service.port, returns, at_once=len(returns), kind=StreamKind(event=CHANGED)
+            ) as readers,
+        ):
+            told = await readers.wait_for(len(returns), seconds=CATCH_UP_SECONDS)
+            cpu, mongod_cpu = meter.seconds(), mongod.seconds()
+            fetched = await Callers(clients, named_of(sets)).run(REFETCH_SECONDS)
+            ended = time.monotonic()
+    if len(fetched.latencies) < (RENAMED + 1) * len(returns):
+        raise LoadFailed(f"not all had fetched within {REFETCH_SECONDS} s")
+    sends = sender.between(readers.began, ended)
+    return {
+        "streams": Figure(len(returns)),
+        "until named": Figure(told.seconds - readers.began, "s"),
+        "service's CPU/user until then": ms(cpu / len(returns)),
+        "mongod's": ms(mongod_cpu / len(returns)),
+        "service's CPU/user": ms(meter.seconds() / len(returns)),
+        "requests": rate(fetched.rate),
+        "seconds": Figure(ended - readers.began, "s"),
+        "send p99": ms(percentile(sends, 99)),
+    }
+
+
 async def measure_return(
     stage: Stage, name: str, *, fresh: bool, refetches: bool = False
 ) -> Figures:
-    """Everything is said through one process; to it, or to a fresh one, all come back."""
+    """All messages are sent through one process; all users return to it, or to a fresh one."""
     sets, (quiet,) = sets_of(stage.sized(20, 4)), places("quiet", 1, members=2)
     groups = [each for groups in sets for each in groups]
     async with stage.database(name) as database:
@@ -204,8 +268,8 @@ async def measure_return(
 @row(
     "P12",
     "5,000 users come back at once, each with 20 missed messages in 10 groups of 250, to the "
-    "process that told them: until all have caught up; finds and aggregations meanwhile; one slow "
-    "sender through that process",
+    "process that sent them: until all have caught up; finds and aggregations during that time; "
+    "one slow sender through that process",
     at_most("seconds", 10),
     at_most("reads/stream", 2),
     at_most("send p99", 500),
@@ -216,7 +280,7 @@ async def measure_return_to_ring(stage: Stage) -> Figures:
 
 @row(
     "P12b",
-    "The same to a fresh process, which has to read what was missed from storage",
+    "The same to a fresh process, which must read the missed messages from storage",
     at_most("seconds", 10),
     at_most("reads/stream", 2),
     at_most("send p99", 500),
@@ -227,10 +291,30 @@ async def measure_return_to_storage(stage: Stage) -> Figures:
 
 @row(
     "P12c",
-    "The same to the process that told them, and each client then asks for its list of "
-    "conversations and for one page of messages, 64 at a time: until all have both",
+    "The same to the process that sent them, and each client then requests its list of "
+    "conversations and one page of messages, 64 at a time: until all have both",
     at_most("seconds", 20),
     at_most("send p99", 300),
 )
 async def measure_return_and_refetch(stage: Stage) -> Figures:
     return await measure_return(stage, "refetching", fresh=False, refetches=True)
+
+
+@row(
+    "P23",
+    "As P12, to a process with `extra_events` where two groups have another name and the open "
+    "conversation has a reaction: until all have `stream.changed`, and then "
+    "these two groups and one page, 64 at a time",
+    at_most("until named", 10),
+    at_most("send p99", 500),
+)
+async def measure_return_and_fetch_named(stage: Stage) -> Figures:
+    sets, (quiet,) = sets_of(stage.sized(20, 4)), places("quiet", 1, members=2)
+    groups = [each for groups in sets for each in groups]
+    async with stage.database("changed") as database:
+        await put_conversations(database, [*groups, quiet])
+        await put_messages(stage, database, ((each, each.user_ids) for each in groups))
+        async with stage.services(database, extra_events=True) as (service,):
+            await say_all(service, sets)
+            await change_some(service, sets)
+            return await come_back_and_fetch_named(stage, service, quiet, sets)

@@ -1,6 +1,7 @@
-"""What a deployment carries: arithmetic over the figures of docs/operations.md, nothing measured.
+"""The capacity of a deployment: arithmetic over figures of docs/project/benchmarks.md. Nothing is
+measured.
 
-docs/scaling.md says where each figure comes from, and what is left out.
+docs/operations/scaling.md describes the sources of the figures, and the omissions.
 """
 
 import math
@@ -26,33 +27,33 @@ def given(
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What is asked of the whole service. The defaults are an example."""
+    """The load of the whole service. The defaults are an example."""
 
     processes: int = given(10, "Service processes in all.", allowed=WHOLE)
     deployments: int = given(
         1, "Separate databases with a mongod each; the load is spread evenly.", allowed=WHOLE
     )
     sends_per_second: float = given(1_000, "Messages sent a second, in all.")
-    events_per_send: float = given(1, "Events that a message makes: 1, and its edits, reactions.")
-    listeners: float = given(4, "Open streams that hear an event.")
+    events_per_send: float = given(1, "Events per message: 1, and its edits and reactions.")
+    listeners: float = given(4, "Open streams that receive an event.")
     streams: float = given(10_000, "Open streams in all.")
     hot_share: float = given(
         0.01,
-        "Part of all sends that goes into one hot conversation.",
+        "Part of all sends that is sent to one hot conversation.",
         allowed=click.FloatRange(0, 1),
     )
     mongod_cores: float = given(8, "Cores of the primary, of each deployment.", allowed=ABOVE_ZERO)
     other_writes_per_second: float = given(
-        0, "Documents that other programs write a second into each replica set."
+        0, "Documents per second that other programs write into each replica set."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What one of each costs, in µs of CPU where nothing else is said."""
+    """The cost of each thing, in µs of CPU unless another unit is given."""
 
-    cpu_per_send: float = given(310, "Of the process that takes a message. For sizing.")
-    cpu_per_event: float = given(50, "Of a process where nobody listens. For sizing.")
+    cpu_per_send: float = given(310, "Of the process that receives a message. For sizing.")
+    cpu_per_event: float = given(50, "Of a process without listeners. For sizing.")
     cpu_per_heard_event: float = given(136, "Of a process with one listener. P13.")
     cpu_per_delivery: float = given(9.3, "Of each further listener. P4.")
     cpu_per_stream: float = given(3, "Heartbeats of a stream, in a second. P6.")
@@ -82,14 +83,14 @@ def ticks_of_each(load: Load, costs: Costs) -> float:
 
 
 def hearing(load: Load) -> float:
-    """Processes that have a listener of an event, where streams are spread by chance."""
+    """Processes with a listener of an event, if streams are distributed at random."""
     count = processes_of_each(load)
     without = math.pow(1 - 1 / count, load.listeners)
     return min(load.listeners, count * (1 - without))
 
 
 def process_cores(load: Load, costs: Costs) -> dict[str, float]:
-    """What each process uses, in cores, by kind of work."""
+    """The use of each process, in cores, by kind of work."""
     events, count = events_of_each(load), processes_of_each(load)
     first = costs.cpu_per_heard_event - costs.cpu_per_event
     heard = hearing(load)
@@ -103,7 +104,7 @@ def process_cores(load: Load, costs: Costs) -> dict[str, float]:
 
 
 def mongod_cores(load: Load, costs: Costs) -> dict[str, float]:
-    """What the primary of each deployment uses, in cores, by kind of work."""
+    """The use of the primary of each deployment, in cores, by kind of work."""
     sends = load.sends_per_second / load.deployments
     events = events_of_each(load) + ticks_of_each(load, costs)
     further_cursors = max(0.0, processes_of_each(load) - 1)
@@ -118,7 +119,7 @@ def mongod_cores(load: Load, costs: Costs) -> dict[str, float]:
 
 
 def fullness(load: Load, costs: Costs) -> dict[str, float]:
-    """How full each part is; 1 is all that it has."""
+    """The load of each part; 1 is its capacity."""
     most = costs.hot_shared if processes_of_each(load) > 1 else costs.hot_alone
     return {
         "a process": sum(process_cores(load, costs).values()),
@@ -128,7 +129,7 @@ def fullness(load: Load, costs: Costs) -> dict[str, float]:
 
 
 def greatest_sends(load: Load, costs: Costs) -> dict[str, float]:
-    """Sends a second at which each part is full; processes and streams stay as they are."""
+    """Sends per second at which each part is full; processes and streams are unchanged."""
     resting = fullness(replace(load, sends_per_second=0), costs)
     one = fullness(replace(load, sends_per_second=1), costs)
     return {
@@ -140,14 +141,14 @@ def greatest_sends(load: Load, costs: Costs) -> dict[str, float]:
 
 
 def full_first(load: Load, costs: Costs) -> tuple[str, float]:
-    """The part that is full first if sends grow, and the sends a second that this takes."""
+    """The part that is full first if sends grow, and the sends per second at that point."""
     greatest = greatest_sends(load, costs)
     name = min(greatest, key=lambda each: greatest[each])
     return name, greatest[name]
 
 
-def feed_wall(costs: Costs) -> float:
-    """Events a second that fill a process with reading alone, however many processes there are."""
+def feed_limit(costs: Costs) -> float:
+    """Events per second that fill a process with reading alone, independent of their number."""
     return 1 / (costs.cpu_per_event * MICROS) if costs.cpu_per_event else math.inf
 
 
@@ -172,14 +173,14 @@ def rows(load: Load, costs: Costs) -> Iterator[tuple[str, ...]]:
 
 
 def report(load: Load, costs: Costs) -> Iterator[str]:
-    """All that is printed, line by line."""
+    """The printed report, line by line."""
     for title, parts in (
         ("a service process", process_cores(load, costs)),
         ("a mongod primary", mongod_cores(load, costs)),
     ):
         kinds = ", ".join(f"{name} {cores:.2f}" for name, cores in parts.items())
         yield f"{title}: {sum(parts.values()):.2f} cores ({kinds})"
-    yield f"the wall of one feed: {feed_wall(costs):,.0f} events/s"
+    yield f"the limit of one feed: {feed_limit(costs):,.0f} events/s"
     yield ""
     table = list(rows(load, costs))
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -188,7 +189,7 @@ def report(load: Load, costs: Costs) -> Iterator[str]:
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """An option for each field of Load and Costs."""
+    """Add an option for each field of Load and Costs."""
     for each in reversed((*fields(Load), *fields(Costs))):
         name = "--" + each.name.replace("_", "-")
         kind, text = each.metadata["type"], each.metadata["help"]

@@ -1,5 +1,5 @@
-"""Rows about search: what other people's messages cost it, many hits, beginnings of words, and what
-it costs a send."""
+"""Rows about search: the cost of other users' messages, of many hits and of beginnings of words,
+and the cost for a send."""
 
 import json
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ LONGEST_PAGE = 200
 
 
 def bodies(*, every: int = 1) -> Bodies:
-    """Texts of common and rare numbered words, each `every`th of them with the word searched."""
+    """Texts of common and rare numbered words, every `every`th text with the word searched."""
 
     def body(seq: int) -> str:
         place = WORD if seq % every == 0 else "harbour"
@@ -43,7 +43,7 @@ async def put_searchable(
 
 
 def searched(cursor: str | None = None, *, limit: int = PAGE) -> bytes:
-    """The request of a page of what `USER` finds."""
+    """The request of a page of `USER`'s hits."""
     behind = f"&cursor={cursor}" if cursor else ""
     return get(f"/search/messages?q={WORD}&limit={limit}{behind}", USER)
 
@@ -54,7 +54,7 @@ def typed(beginning: str) -> bytes:
 
 
 async def cursor_behind(connection: Connection, count: int) -> str:
-    """Where a search goes on behind `count` hits. Raises LoadFailed where there are fewer."""
+    """The cursor behind `count` hits. Raises LoadFailed if there are fewer."""
     cursor: str | None = None
     for done in range(0, count, LONGEST_PAGE):
         limit = min(LONGEST_PAGE, count - done)
@@ -66,7 +66,7 @@ async def cursor_behind(connection: Connection, count: int) -> str:
 
 
 async def _beside(stack: AsyncExitStack, stage: Stage, others: int) -> Timed:
-    """A search of 50 small conversations, where there are so many messages of other people."""
+    """A search of 50 small conversations, next to `others` messages of other users."""
     database = await stack.enter_async_context(stage.database(f"beside_{others}"))
     own = places_of(USER, *[MESSAGES] * CONVERSATIONS)
     await put_searchable(stage, database, own, bodies(every=5))
@@ -81,7 +81,7 @@ async def _beside(stack: AsyncExitStack, stage: Stage, others: int) -> Timed:
 @row(
     "P11",
     "GET search/messages: a word in a fifth of 1,000 own messages (50 conversations), and in all "
-    "200,000 of other people, against 20,000 of them",
+    "200,000 of other users, against 20,000 of them",
     at_most("ratio", 1.3),
     at_most("p50", 15),
 )
@@ -164,7 +164,7 @@ async def _search_many_hits(stage: Stage) -> Figures:
 
 
 async def _sends_beside_none(stage: Stage) -> Figures:
-    """The same load with the fields of search and without them, in turns."""
+    """The same load with search fields and without, in turns."""
     async with AsyncExitStack() as stack:
         searchable = await _sending(stack, stage, "searchable")
         plain = await _sending(stack, stage, "plain", without=[Capability.SEARCH])

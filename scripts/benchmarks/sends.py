@@ -19,7 +19,7 @@ QUIET_PAUSE_SECONDS = 0.02
 
 
 def sends_into(found: Iterable[Place]) -> Iterator[bytes]:
-    """POSTs of a message for ever: every member of every conversation in turn, shuffled."""
+    """Endless POSTs of a message: every member of every conversation in turn, shuffled."""
     requests = [
         post(f"/conversations/{place.id}/messages", user_id, {"body": BODY})
         for place in found
@@ -50,12 +50,12 @@ class MeasuredCallers:
         *,
         callers: int = CALLERS,
     ) -> "MeasuredCallers":
-        """Callers who send into these conversations."""
+        """Callers that send into these conversations."""
         connections = await stack.enter_async_context(connected(services, callers))
         return cls(stage, services, Callers(connections, sends_into(found)))
 
     async def run(self) -> None:
-        """One round: what is answered per second, its latencies, CPU of services and mongod."""
+        """One round: answers per second, their latencies, CPU of services and mongod."""
         await self._callers.warm()
         both = self._stage.meter(self.services)
         own = self._stage.meter(self.services, mongod=False)
@@ -172,7 +172,7 @@ async def measure_hot_sends(stage: Stage) -> Figures:
 async def _many_and_one(
     stack: AsyncExitStack, stage: Stage, found: Sequence[Place]
 ) -> tuple[MeasuredCallers, MeasuredCallers]:
-    """The same load on four processes and on one, in turns; whoever is not measured rests."""
+    """The same load on four processes and on one, in turns; the others rest."""
     sides: list[MeasuredCallers] = []
     for count in (PROCESSES, 1):
         database = await stack.enter_async_context(stage.database(f"by_{count}"))
@@ -201,7 +201,7 @@ async def measure_hot_processes(stage: Stage) -> Figures:
 @row(
     "P3b",
     "4 processes, 64 callers over 1,000 conversations, against one process; then one quiet sender "
-    "(every 20 ms) beside a conversation that is as hot as in P3, against the same alone",
+    "(every 20 ms) next to a conversation as hot as in P3, against the same alone",
     at_least("÷ one", 0.9),
     at_most("p99 ÷ p50", 10),
     at_most("quiet p99 ÷ alone", 3),

@@ -20,9 +20,15 @@ LARGEST_FILE = 1024**3
 
 
 async def serve(
-    mongo_url: str, database: str, *, without: Iterable[str], prefix_search: bool
+    mongo_url: str,
+    database: str,
+    *,
+    without: Iterable[str],
+    prefix_search: bool,
+    extra_events: bool,
 ) -> None:
-    """Serve until SIGTERM, `without` some capabilities; says its port once it takes requests."""
+    """Serve until SIGTERM, `without` some capabilities; prints its port once it accepts
+    requests."""
     spare_the_collector()  # As chat-aio serve does.
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -30,12 +36,13 @@ async def serve(
     chat = Chat(
         client[database],
         auth=lambda request: {"id": request.headers["X-User"]},
-        # The data loaded a moment ago are no past to be read: starting is not measured here.
+        # The data loaded a moment ago need not be read as history: starting is not measured here.
         options=Options(
-            ring_seconds=0,
+            replay_buffer_seconds=0,
             quotas=None,
-            without=frozenset(Capability[each] for each in without),
+            disabled_capabilities=frozenset(Capability[each] for each in without),
             prefix_search=prefix_search,
+            extra_events=extra_events,
         ),
         plugins=[
             Drafts(lambda _: True),
@@ -55,7 +62,7 @@ async def serve(
 
 
 async def answer_empty(request: web.Request) -> web.Response:
-    """What any JSON API costs here: read an object, answer one."""
+    """The cost of any JSON API here: read an object, answer one."""
     await request.json()
     return web.json_response({"ok": True})
 

@@ -1,4 +1,4 @@
-"""The stage of a row: MongoDB, databases that are gone afterwards, services, connections."""
+"""The stage of a row: MongoDB, temporary databases, services, connections."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """What every row finds; `mongod_pid` is None where MongoDB runs on another machine."""
+    """The environment of all rows; `mongod_pid` is None if MongoDB runs on another machine."""
 
     url: str
     client: Client
@@ -59,12 +59,12 @@ class Stage:
         return quick if self.quick else full
 
     def tell(self, text: str) -> None:
-        """Progress, beside the table."""
+        """Progress, next to the table."""
         print(f"  {text}", file=sys.stderr, flush=True)
 
     @asynccontextmanager
     async def database(self, name: str) -> AsyncIterator[BenchDatabase]:
-        """An empty database of the benchmark's own; dropped at the end."""
+        """An empty database of the benchmark; dropped at the end."""
         full_name = f"chat_bench_{name}"
         await self.client.drop_database(full_name)
         try:
@@ -81,9 +81,14 @@ class Stage:
         *,
         without: Iterable[Capability] = (),
         prefix_search: bool = False,
+        extra_events: bool = False,
     ) -> AsyncIterator[list[Service]]:
-        """Service processes over `database`; the first one makes what indexes are missing."""
-        options = {"without": [each.name for each in without], "prefix_search": prefix_search}
+        """Service processes over `database`; the first one creates missing indexes."""
+        options = {
+            "without": [each.name for each in without],
+            "prefix_search": prefix_search,
+            "extra_events": extra_events,
+        }
         async with AsyncExitStack() as stack:
             yield [await self._service(stack, database, options) for _ in range(count)]
 
@@ -103,7 +108,7 @@ class Stage:
 
 
 class Meter:
-    """How many CPU-seconds some processes have used since the meter was made."""
+    """The CPU seconds that some processes have used since the meter was made."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._pids = pids

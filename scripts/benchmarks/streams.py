@@ -1,4 +1,4 @@
-"""Rows about open streams: what an idle one takes, and how far what it tells is behind."""
+"""Rows about open streams: the memory of an idle one, and the delay of a busy one."""
 
 import asyncio
 import itertools
@@ -29,7 +29,7 @@ LAG_SECONDS = 30
 
 
 def neighbours_of(count: int) -> list[Place]:
-    """As many conversations as users, each of 4 neighbours on a circle: each user is in 4."""
+    """`count` conversations of 4 neighbours on a circle of `count` users: every user is in 4."""
     users = [f"idle-{number:03}" for number in range(count)]
     return [
         Place(f"circle-{first:03}", tuple((users[first:] + users[:first])[:CONVERSATIONS_PER_USER]))
@@ -50,12 +50,12 @@ class Held:
 
     @property
     def kib(self) -> float:
-        """What each stream takes now."""
+        """The memory of each stream now."""
         return (resident_bytes(self.service.pid) - self.empty) / 1024 / self.streams
 
     @property
     def kib_of_second_half(self) -> float:
-        """What each of the second half takes now: what all share was there before."""
+        """The memory of each stream in the second half: shared objects existed before."""
         return (resident_bytes(self.service.pid) - self.half) / 512 / self.streams
 
 
@@ -76,8 +76,8 @@ async def held_open(
 @row(
     "P6",
     "5,000 idle streams, 50 of each of 100 users, in 4 conversations each, opened 100 at "
-    "a time: memory (RSS) that the process has grown by, by the second half of them, and what is "
-    "left of it when they have gone; all its CPU in 15 s, one heartbeat each",
+    "a time: growth of the process's memory (RSS), also by the second half of them, the rest "
+    "after they are closed; all its CPU in 15 s, one heartbeat each",
     at_most("KiB/stream", 5),
     at_most("second half", 4),
     at_most("CPU/1,000", 1),
@@ -111,9 +111,9 @@ async def measure_idle_streams(stage: Stage) -> Figures:
 
 @row(
     "P13",
-    "Feed: 1,000 messages/s, sent evenly through one process, told by another one to a member of "
-    "all 1,000 conversations of 4; lag from createdAt until it is read, the commit included; CPU "
-    "of the process that tells",
+    "Feed: 1,000 messages/s, sent evenly through one process, delivered by another one to a "
+    "member of all 1,000 conversations of 4; lag from createdAt until it is read, the commit "
+    "included; CPU of the delivering process",
     at_least("events", 950),
     at_most("lag p99", 100),
     at_most("CPU/event", 80),
@@ -133,7 +133,7 @@ async def measure_lag(stage: Stage) -> Figures:
         request = get("/stream", "watcher").decode()
         async with asyncio.timeout(START_SECONDS):
             await watcher.ask(json.dumps({"port": telling.port, "request": request}))
-        for number in (CONVERSATIONS, count):  # The first time each conversation once, uncounted.
+        for number in (CONVERSATIONS, count):  # First each conversation once, not counted.
             meter = stage.meter([telling], mongod=False)
             lags = asyncio.ensure_future(watcher.ask(str(number)))
             sent = await paced(connections, requests, count=number, per_second=EVENTS_PER_SECOND)

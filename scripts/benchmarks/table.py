@@ -1,4 +1,4 @@
-"""The rows of the table: how one is declared, what it returns, how all of them are printed."""
+"""The rows of the table: their declaration, their results, and the printed table."""
 
 import math
 import textwrap
@@ -47,7 +47,7 @@ Figures = Mapping[str, Figure]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the figure called `label` is held against."""
+    """The bound of the figure called `label`."""
 
     label: str
     sign: str
@@ -69,7 +69,7 @@ Measure = Callable[[Stage], Awaitable[Figures]]
 
 
 class MissingPeer(Exception):
-    """What is not installed of a peer, and how to install it."""
+    """A peer that is not installed; the text explains how to install it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the table; one with a `peer` is measured only when peers are asked for."""
+    """A row of the table; a row with a `peer` is measured only on request (--peers)."""
 
     name: str
     what: str
@@ -92,7 +92,7 @@ class Row:
 
     @property
     def place(self) -> tuple[str, int, str]:
-        """Where it stands in the table: F3 before P3, P3b behind it, P14 behind P9."""
+        """Its place in the table: F3 before P3, P3b behind it, P14 behind P9."""
         digits = "".join(filter(str.isdigit, self.name))
         return self.name[0], int(digits), self.name
 
@@ -114,7 +114,7 @@ def row(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row with what came out of it; `failed` says why nothing did."""
+    """A row with its result; `failed` is the reason if there is none."""
 
     row: Row
     figures: Figures
@@ -123,7 +123,7 @@ class Line:
 
     @property
     def met(self) -> bool | None:
-        """Whether every goal is met; None where there is none, or nothing was measured."""
+        """Whether every goal is met; None if there is no goal, or nothing was measured."""
         if self.failed or not self.row.goals:
             return None
         return all(goal.is_met_by(self.figures[goal.label]) for goal in self.row.goals)
@@ -147,7 +147,7 @@ class Line:
 
 
 def table_of(lines: Sequence[Line]) -> str:
-    """All lines as text, each in as many printed lines as its longest cell needs."""
+    """All lines as text; a line takes as many printed lines as its longest cell needs."""
     head = dict(zip(WIDTHS, ("", "what", "figures", "goal", "met"), strict=True))
     rule = "-+-".join("-" * width for width in WIDTHS.values())
     printed = [_printed({name: [text] for name, text in head.items()}), rule]

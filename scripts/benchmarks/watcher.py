@@ -1,7 +1,7 @@
-"""A process with one event stream that notes how old each message is when it arrives.
+"""A process with one event stream that notes the age of each message when it arrives.
 
-It says `ready` when the stream is open. It is told a number, and answers `P50 P99 MOST`, in seconds
-by the wall clock, of as many of the next messages.
+It prints `ready` when the stream is open. For each number that it receives it answers `P50 P99
+MOST`, in seconds by the wall clock, of that number of next messages.
 """
 
 import json
@@ -22,7 +22,7 @@ _CREATED = re.compile(rb'"createdAt":"([^"]+)"')
 
 
 def ages(lines: BinaryIO) -> Iterator[float]:
-    """The seconds from a message's `createdAt` until its frame is read, of each in turn."""
+    """The seconds from a message's `createdAt` until its frame is read, message by message."""
     for line in lines:
         if created := _CREATED.search(line):
             yield time.time() - datetime.fromisoformat(created[1].decode()).timestamp()

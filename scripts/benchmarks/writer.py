@@ -1,6 +1,6 @@
 """A process that writes the same bytes to every socket that is open to it: floor F3.
 
-It is told `write SIZE`, and answers when all is handed to the transports.
+For each line `write SIZE` it answers when all bytes are handed to the transports.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""Certificates for mongod, made with openssl: of an authority of the game's own, valid as long as
-one likes."""
+"""Certificates for mongod, made with openssl: signed by the game's own authority, with any
+validity."""
 
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -32,8 +32,8 @@ distinguished_name = named
 
 
 class Certificates:
-    """An authority, and the certificate of mongod in a file that can be written anew. Raises
-    CannotPlay without openssl."""
+    """An authority, and the certificate of mongod in a file that can be replaced. Raises CannotPlay
+    without openssl."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
@@ -49,7 +49,8 @@ class Certificates:
 
     @property
     def of_mongod(self) -> tuple[str, ...]:
-        """Options with which mongod takes TLS, and connections without it from the game itself."""
+        """Options with which mongod accepts TLS, and connections without TLS from the game
+        itself."""
         place = str(self._folder / "mongod.pem")
         return ("--tlsMode", "preferTLS", "--tlsCertificateKeyFile", place)
 
@@ -58,7 +59,7 @@ class Certificates:
         return f"&tls=true&tlsCAFile={self._folder / 'ca.pem'}"
 
     def issue(self, valid: timedelta) -> None:
-        """A new certificate, in the place of the one before."""
+        """Write a new certificate, which replaces the previous one."""
         begin = datetime.now(UTC) - timedelta(minutes=1)
         span = ("-startdate", _moment(begin), "-enddate", _moment(datetime.now(UTC) + valid))
         self._openssl("ca", "-batch", *span, "-in", "mongod.csr", "-out", "mongod.crt", "-notext")

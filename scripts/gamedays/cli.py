@@ -1,4 +1,4 @@
-"""The command line: choose breakages, play one after the other, print the table."""
+"""The command line: selects breakages, plays one after the other, and prints the table."""
 
 import asyncio
 import json
@@ -27,7 +27,7 @@ NO_PROMETHEUS = 4
 SECONDS = 240
 """For one breakage, with its deployment."""
 
-MISSING = "there is no prometheus on PATH, which evaluates the alerts: apt-get install prometheus"
+MISSING = "prometheus, which evaluates the alerts, is not on PATH: apt-get install prometheus"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,14 +36,14 @@ MISSING = "there is no prometheus on PATH, which evaluates the alerts: apt-get i
     "names",
     multiple=True,
     type=click.Choice(sorted(BREAKAGES)),
-    help="Play this breakage; may be repeated. All of them by default.",
+    help="Play this breakage; may be repeated. By default all of them.",
 )
 @click.option("--json", "as_document", is_flag=True, help="Print JSON instead of the table.")
 def main(names: Sequence[str], as_document: bool) -> None:
-    """Break a local deployment in ways that happen, one after the other.
+    """Break a local deployment in realistic ways, one after the other.
 
-    For each: does the alert fire that the runbook has an entry for, and is all well again after its
-    cure? Each breakage has a deployment of its own, which is gone afterwards. Exit code 1 if an
+    For each breakage: does the alert of the runbook's entry fire, and is the deployment healthy
+    again after its cure? Each breakage has a separate, temporary deployment. Exit code 1 if an
     alert did not fire or a cure did not help, 4 without a prometheus on PATH.
     """
     prometheus = find_prometheus()
@@ -75,7 +75,7 @@ async def _played(chosen: Sequence[Breakage], prometheus: Path) -> list[tuple[Br
 
 
 async def _outcome(chosen: Breakage, prometheus: Path) -> Outcome:
-    """Play a breakage; a failure is reported in its place."""
+    """Play a breakage; a failure is part of the result."""
     try:
         with tempfile.TemporaryDirectory(prefix="chat-game-") as folder:
             async with asyncio.timeout(SECONDS):

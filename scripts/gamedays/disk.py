@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 class CannotPlay(Exception):
-    """What a breakage needs, and this machine does not have."""
+    """A breakage needs something that this machine does not have."""
 
 
 @contextmanager
 def small_disk(place: Path, mib: int) -> Iterator[None]:
-    """Mount a disk of so many MiB at a folder. Raises CannotPlay."""
+    """Mount a disk of `mib` MiB at a folder. Raises CannotPlay."""
     place.mkdir()
     try:
         command = ("mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=700", "tmpfs", str(place))
@@ -24,12 +24,12 @@ def small_disk(place: Path, mib: int) -> Iterator[None]:
     try:
         yield
     finally:
-        # Lazily: a mongod that has just been killed may still be on its way out.
+        # Lazily: a mongod that has just been killed may still be ending.
         subprocess.run(("umount", "--lazy", str(place)), check=True)
 
 
 def fill(place: Path) -> Path:
-    """Take all the room that is left on the disk of a folder; returns the file that takes it."""
+    """Fill the rest of the disk of a folder; returns the file that fills it."""
     file, block = place / "other-data", bytes(64 * 1024)
     with file.open("wb", buffering=0) as taken:
         try:

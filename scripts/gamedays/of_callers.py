@@ -1,4 +1,4 @@
-"""What callers do to the chat: they do not read, they ask too much, they write past it."""
+"""Breakages by callers: they do not read, they send too many requests, they write past the chat."""
 
 import asyncio
 import socket
@@ -25,7 +25,7 @@ BAN = ("moderation", "ban", BOT, "--for", "1", "--as", "operator")
 
 @asynccontextmanager
 async def meanwhile(*acts: Callable[[], Awaitable[None]]) -> AsyncIterator[None]:
-    """Do these again and again, until the end of the context."""
+    """Do these repeatedly, until the end of the context."""
 
     async def again(act: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -68,12 +68,12 @@ async def dead_readers(stage: Stage) -> AsyncIterator[None]:
 
 
 async def _read_nothing(base: URL) -> None:
-    """Open a stream, read nothing of it, and give it up. It was closed long before, but whoever
-    reads nothing is not told so."""
+    """Open a stream, read nothing of it, and give it up. The service has closed it long before, but
+    a client that does not read cannot notice that."""
     loop = asyncio.get_running_loop()
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        # Small segments: with those of loopback, the service's kernel alone would take megabytes.
+        # Small segments: with loopback's usual ones, the service's kernel would buffer megabytes.
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
         client.setblocking(False)
         await loop.sock_connect(client, (base.host, base.port))
@@ -84,7 +84,7 @@ async def _read_nothing(base: URL) -> None:
 
 @breakage(
     "flood",
-    what="a user asks for more than the limits allow",
+    what="a user sends more requests than the limits allow",
     alert="ChatRefusesCallers",
     cure="chat-aio moderation ban",
     plan=Plan(settings={"CHAT_AIO_QUOTAS": '{"messages_per_minute": 1200}'}),
@@ -105,7 +105,7 @@ async def flood(stage: Stage) -> AsyncIterator[None]:
 
 @breakage(
     "bad-row",
-    what="another program writes a message of another shape",
+    what="another program writes a malformed message",
     alert="ChatMalformedRows",
     cure="chat-aio check names it; correct it by hand",
 )

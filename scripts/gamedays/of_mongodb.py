@@ -1,4 +1,4 @@
-"""What goes wrong with MongoDB: it is gone, slow, behind, full, or nobody trusts it any more."""
+"""Breakages of MongoDB: it is gone, slow, behind, full, or its certificate has expired."""
 
 import asyncio
 import signal
@@ -14,7 +14,7 @@ from gamedays.table import breakage
 from tests.support.replica_set import Member
 
 NAME = "game"
-"""By this the failpoints know the service from all others."""
+"""The name by which the failpoints identify the service."""
 
 SLOW_MS = 900
 SLOW_COMMANDS = ("find", "aggregate", "insert", "update", "findAndModify", "commitTransaction")
@@ -39,7 +39,7 @@ async def mongod_gone(stage: Stage) -> AsyncIterator[None]:
 
 @breakage(
     "slow-disk",
-    what="each call of the primary takes longer (failpoint)",
+    what="every call of the primary takes longer (failpoint)",
     alert="ChatDatabaseIsSlow",
     cure="rs.stepDown(): another member takes over",
     plan=Plan(members=3, url_options=f"&appName={NAME}"),
@@ -57,9 +57,9 @@ async def slow_disk(stage: Stage) -> AsyncIterator[None]:
 
 @breakage(
     "lagging-secondary",
-    what="of two secondaries one is away and the other lags",
+    what="one of two secondaries is away and the other lags",
     alert="ChatFeedLags",
-    cure="bring the one back that is away: the majority keeps up",
+    cure="bring the missing one back: the majority keeps up",
     plan=Plan(members=3),
 )
 async def lagging_secondary(stage: Stage) -> AsyncIterator[None]:
@@ -72,7 +72,7 @@ async def lagging_secondary(stage: Stage) -> AsyncIterator[None]:
 
 
 async def _delay(primary: Member, member: Member, seconds: int) -> None:
-    """Let a secondary apply what the primary has written only after so many seconds."""
+    """Let a secondary apply the primary's writes only after `seconds`."""
     config: dict[str, Any] = (await primary.command("replSetGetConfig"))["config"]
     (meant,) = (each for each in config["members"] if each["host"] == member.host)
     meant.update(priority=0, secondaryDelaySecs=seconds)
@@ -81,7 +81,7 @@ async def _delay(primary: Member, member: Member, seconds: int) -> None:
 
 @breakage(
     "full-disk",
-    what="other data fill the disk of MongoDB's (a tmpfs)",
+    what="other data fill the disk of MongoDB (a tmpfs)",
     alert="ChatRequestsFail",
     cure="make room, start mongod again",
     # A checkpoint every few seconds instead of every minute: the next one meets the full disk.

@@ -1,4 +1,4 @@
-"""What goes wrong with a process of the chat: it is killed, or the clock that it goes by is off."""
+"""Breakages of a process of the chat: it is killed, or the clock that it uses is wrong."""
 
 import signal
 from collections.abc import AsyncIterator
@@ -26,14 +26,14 @@ async def killed_process(stage: Stage) -> AsyncIterator[None]:
 
 @breakage(
     "clock-off",
-    what=f"the clock of the chat is {AHEAD_SECONDS} s ahead (a clock of the game's)",
+    what=f"the clock of the chat is {AHEAD_SECONDS} s ahead (a clock of the game)",
     alert="ChatFeedLags",
-    cure="put the clock right",
+    cure="correct the clock",
     plan=Plan(app="gamedays.shifted:make_app"),
 )
 async def clock_off(stage: Stage) -> AsyncIterator[None]:
-    """The chat goes by the primary's clock, which cannot be moved for mongod alone. So the process
-    has an app whose chat goes by a clock that the game moves."""
+    """The chat uses the primary's clock, which cannot be changed for mongod alone. So the process
+    has an app whose chat uses a clock that the game changes."""
     file = stage.folder / AHEAD
     file.write_text(str(AHEAD_SECONDS))
     yield

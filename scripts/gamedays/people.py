@@ -1,4 +1,4 @@
-"""The people of a game: some who write, read and listen all the time, and what a probe finds."""
+"""The users of a game: they write, read and listen all the time; and a probe."""
 
 import asyncio
 import random
@@ -18,8 +18,8 @@ FAILURES = (ClientError, TimeoutError, ConnectionError)
 
 
 class People:
-    """An async context manager: people who use the chats at these addresses meanwhile. Whatever
-    fails for them is the alert's business, and is tried again."""
+    """An async context manager: users who use the chats at these addresses during the context.
+    Their failures are left to the alerts, and the calls are repeated."""
 
     def __init__(self, bases: Sequence[str]) -> None:
         self.bases = bases
@@ -55,14 +55,14 @@ class People:
     async def call(
         self, method: str, path: str, *, user_id: str, base: str | None = None, **body: Any
     ) -> Any:
-        """A request that must succeed; its answer."""
+        """A request that must succeed; returns its answer."""
         url, headers = f"{base or self.bases[0]}{path}", {"X-User": user_id}
         async with self.http.request(method, url, headers=headers, json=body or None) as answer:
             answer.raise_for_status()
             return await answer.json()
 
     async def are_served(self) -> bool:
-        """Whether every process takes a message and shows it, in time."""
+        """Whether every process accepts a message and shows it, in time."""
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 return all([await self._is_served(base) for base in self.bases])
@@ -79,7 +79,7 @@ class People:
         while True:
             with suppress(*FAILURES):
                 await act(base)
-            # Not all at once, after they have waited together for the same timeout.
+            # Not all at once after they have waited for the same timeout.
             await asyncio.sleep(PAUSE_SECONDS * (0.5 + random.random()))
 
     async def _write(self, base: str) -> None:

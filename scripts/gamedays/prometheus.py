@@ -1,4 +1,4 @@
-"""A Prometheus of the game's own, which measures the deployment and evaluates the chat's rules."""
+"""The game's own Prometheus, which measures the deployment and evaluates the chat's rules."""
 
 import asyncio
 import ctypes
@@ -98,13 +98,13 @@ class Prometheus:
         await self._stop()
 
     async def firing(self) -> set[str]:
-        """The names of the alerts that fire."""
+        """The names of the firing alerts."""
         found = (await self._ask("alerts"))["alerts"]
         return {each["labels"]["alertname"] for each in found if each["state"] == "firing"}
 
     async def has_measured(self) -> bool:
-        """Whether every process was measured often enough for a rate. It begins some seconds after
-        its start."""
+        """Whether every process was measured often enough for a rate. Measuring starts some seconds
+        after the process."""
         often = f"count(sum_over_time(up[1m]) >= {SAMPLES})"
         found = (await self._ask("query", query=often))["result"]
         return bool(found) and int(found[0]["value"][1]) == len(self._ports)
@@ -141,5 +141,5 @@ class Prometheus:
 
 
 def _end_with_parent() -> None:
-    """Linux kills it when the game is gone, however that ended."""
+    """Let Linux kill it when the game has ended for whatever reason."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

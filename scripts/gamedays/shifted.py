@@ -1,4 +1,4 @@
-"""The app of a process whose chat goes by a clock that the game moves."""
+"""The app of a process whose chat uses a clock that the game changes."""
 
 import os
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from chat_aio import Chat, Options
 from chat_aio.observability.metrics import Metrics
 
 AHEAD = "ahead"
-"""The file, in the game's folder, that says by how many seconds the clock is ahead."""
+"""The file, in the game's folder, with the seconds by which the clock is ahead."""
 
 
 def now() -> datetime:

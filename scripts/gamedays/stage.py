@@ -1,6 +1,6 @@
-"""The deployment of a game: a replica set, processes of `chat-aio serve`, people, and Prometheus.
+"""The deployment of a game: a replica set, processes of `chat-aio serve`, users, and Prometheus.
 
-All of it is of the game's own, listens on loopback, and is gone when the game is over.
+Everything belongs to the game, listens on loopback, and is removed when the game is over.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ FIRE_SECONDS = 75
 WELL_SECONDS = 75
 
 QUICK: Mapping[str, str] = {
-    "CHAT_AIO_FEED_STALL_SECONDS": "3",
+    "CHAT_AIO_CHANGE_STREAM_TIMEOUT_SECONDS": "3",
     "CHAT_AIO_STORAGE_TIMEOUT_SECONDS": "4",
 }
-"""What is shorter in the game than by default, as the times of the rules are."""
+"""Settings that are shorter in the game than by default, as the times of the rules are."""
 
 
 class GameFailed(Exception):
@@ -39,8 +39,8 @@ class GameFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a breakage needs. `settings` are variables of the service, `mongod` are options of its
-    own, and `disk_mib` is the size of the disk that MongoDB's data are on."""
+    """The needs of a breakage. `settings` are variables of the service, `mongod` are options of
+    mongod, and `disk_mib` is the size of the disk with MongoDB's data."""
 
     members: int = 1
     services: int = 1
@@ -54,7 +54,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A deployment that runs."""
+    """A running deployment."""
 
     folder: Path
     members: ReplicaSet
@@ -64,7 +64,7 @@ class Stage:
     certificates: Certificates | None
 
     async def until_fires(self, alert: str) -> float:
-        """How many seconds it took until the alert fires. Raises GameFailed."""
+        """The seconds until the alert fired. Raises GameFailed."""
         others: set[str] = set()
 
         async def fires() -> bool:
@@ -77,27 +77,27 @@ class Stage:
             raise GameFailed(f"{error}; {', '.join(sorted(others)) or 'nothing'} did") from None
 
     async def until_logged(self, words: str) -> None:
-        """Until a process has said this from now on. Raises GameFailed."""
+        """Wait until a process has logged these words from now on. Raises GameFailed."""
         before = [len(each.log) for each in self.services]
 
         async def is_said() -> bool:
             logs = zip(self.services, before, strict=True)
             return any(words in service.log[said:] for service, said in logs)
 
-        await _until(is_said, FIRE_SECONDS, f"no process says {words!r}")
+        await _until(is_said, FIRE_SECONDS, f"no process logs {words!r}")
 
     async def until_well(self, alert: str) -> None:
-        """Until the alert does not fire, and every process takes messages and shows them. Raises
-        GameFailed."""
+        """Wait until the alert does not fire, and every process accepts messages and shows them.
+        Raises GameFailed."""
 
         async def is_well() -> bool:
             return alert not in await self.prometheus.firing() and await self.people.are_served()
 
-        await _until(is_well, WELL_SECONDS, f"it is not well, or {alert} still fires")
+        await _until(is_well, WELL_SECONDS, f"it is not healthy, or {alert} still fires")
 
     async def operate(self, *arguments: str, code: int = 0) -> Any:
-        """A command of `chat-aio`, as the runbook names it; the document that it prints. Raises
-        GameFailed for another exit code."""
+        """Run a command of `chat-aio`, as the runbook names it; returns the printed document.
+        Raises GameFailed for another exit code."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "chat_aio", *arguments, "--json"),
             stdout=asyncio.subprocess.PIPE,
@@ -119,7 +119,7 @@ class Stage:
 
 @asynccontextmanager
 async def staged(plan: Plan, folder: Path, prometheus: Path) -> AsyncIterator[Stage]:
-    """The deployment of a plan, at work, until the end of the context."""
+    """The running deployment of a plan, until the end of the context."""
     async with AsyncExitStack() as stack:
         certificates = Certificates(folder / "tls") if plan.has_tls else None
         data = folder / "data"
@@ -127,7 +127,7 @@ async def staged(plan: Plan, folder: Path, prometheus: Path) -> AsyncIterator[St
             stack.enter_context(small_disk(data, plan.disk_mib))
         data.mkdir(exist_ok=True)
         options = (*plan.mongod, *(certificates.of_mongod if certificates else ()))
-        # Where its disk is full, mongod ends with pages of addresses.
+        # When its disk is full, mongod ends with pages of addresses.
         quiet = asyncio.subprocess.DEVNULL
         members = ReplicaSet(data, size=plan.members, options=options, stderr=quiet)
         await stack.enter_async_context(members)
@@ -148,7 +148,7 @@ async def staged(plan: Plan, folder: Path, prometheus: Path) -> AsyncIterator[St
             prometheus=measured,
             certificates=certificates,
         )
-        await _until(people.are_served, WELL_SECONDS, "the deployment is not well")
+        await _until(people.are_served, WELL_SECONDS, "the deployment is not healthy")
         await _until(measured.has_measured, WELL_SECONDS, "nothing is measured")
         yield stage
 
@@ -165,7 +165,7 @@ def _service(plan: Plan, url: str, folder: Path) -> Service:
 
 
 async def _until(holds: Callable[[], Awaitable[bool]], seconds: float, failed: str) -> float:
-    """How long it took until this holds. Raises GameFailed after so many seconds."""
+    """The seconds until this holds. Raises GameFailed after `seconds`."""
     began = time.monotonic()
     while time.monotonic() - began < seconds:
         if await holds():

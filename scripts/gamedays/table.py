@@ -1,4 +1,4 @@
-"""The breakages: how one is declared, what became of it, how all of them are printed."""
+"""The breakages: their declaration, their outcomes, and the printed table."""
 
 import textwrap
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -16,7 +16,7 @@ Play = Callable[[Stage], AsyncIterator[None]]
 @dataclass(frozen=True, slots=True)
 class Breakage:
     """One way to break a deployment. `play` breaks it, yields once the alert is awaited, and cures
-    it by the runbook's entry for `alert`; `cure` says with what."""
+    it by the runbook's entry for `alert`; `cure` describes the cure."""
 
     name: str
     what: str
@@ -28,8 +28,9 @@ class Breakage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a breakage: after how many seconds the alert fired, and how many the cure took
-    until all was well again. `failed` says what did not come about, `missing` what is needed."""
+    """The outcome of a breakage: the seconds until the alert fired, and the seconds from the cure
+    until the deployment was healthy again. `failed` describes what did not happen, `missing` what
+    is needed."""
 
     fired_after: float | None = None
     well_after: float | None = None
@@ -61,7 +62,7 @@ def as_json(played: Sequence[tuple[Breakage, Outcome]]) -> list[dict[str, Any]]:
 
 
 def table_of(played: Sequence[tuple[Breakage, Outcome]]) -> str:
-    """All breakages as text, each in as many lines as its longest cell needs."""
+    """All breakages as text; a breakage takes as many lines as its longest cell needs."""
     rule = "-+-".join("-" * width for width in WIDTHS.values())
     lines = [_printed([[name] for name in WIDTHS]), rule]
     for each, outcome in played:

@@ -1,1 +1,1 @@
-"""Measuring the demo's page in Chromium, by its own tracing."""
+"""Measuring the demo's page in Chromium, with Chromium's tracing."""

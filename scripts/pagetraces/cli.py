@@ -30,11 +30,13 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 @click.option("--conversations", default=10_000, show_default=True)
 @click.option("--messages", default=100_000, show_default=True, help="In one of them.")
 @click.option("--sent", default=3_000, show_default=True, help="While the heap is watched.")
-@click.option("--minutes", default=0, help="Send these over so long, not as fast as quotas allow.")
+@click.option(
+    "--minutes", default=0, help="Send these over this time, not as fast as quotas allow."
+)
 def main(conversations: int, messages: int, sent: int, minutes: int) -> None:
-    """Say what the demo's page costs: its first paint, scrolling, and memory as messages come.
+    """Measure the cost of the demo's page: first paint, scrolling, and memory as messages arrive.
 
-    Prints JSON lines. It needs Chromium, and takes some minutes, and `--minutes`.
+    Prints JSON lines. It needs Chromium, and takes some minutes, plus `--minutes`.
     """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
@@ -99,7 +101,7 @@ async def _scrolling(session: CDPSession, page: Page) -> None:
 async def _memory(
     session: CDPSession, page: Page, api: str, http: ClientSession, sent: int, pause: float
 ) -> None:
-    """The heap while messages come into the open conversation and others, in ten steps."""
+    """The heap while messages arrive in the open conversation and others, in ten steps."""
     others = [f"group-{number:05}" for number in range(0, 200, 10)]
     step = max(1, sent // 10)
     begun = time.monotonic()
@@ -107,13 +109,13 @@ async def _memory(
         await asyncio.sleep(begun + number * pause - time.monotonic())
         if number % step == 0:
             found = {"heap MiB": await heap_mib(session), "nodes": await nodes(session)}
-            _say("messages that came", {"count": number, **found})
+            _say("messages received", {"count": number, **found})
         place = LONG_ID if number % 2 else others[number // 2 % len(others)]
         await _send(api, http, OTHERS[number % len(OTHERS)], place, f"live {number}")
 
 
 async def _send(api: str, http: ClientSession, user_id: str, place: str, body: str) -> None:
-    """Send it, waiting as long as a quota asks for."""
+    """Send a message, waiting as long as a quota requires."""
     path = f"{api}/conversations/{place}/messages"
     while True:
         async with http.post(path, params={"as": user_id}, json={"body": body}) as answer:

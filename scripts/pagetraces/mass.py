@@ -20,7 +20,7 @@ BODIES = (
 
 
 def write(file: Path, *, conversations: int, messages: int) -> None:
-    """Write `conversations` groups with a message each, and one with `messages`, the latest."""
+    """Write `conversations` groups with one message, and a last group with `messages`."""
     with file.open("w") as lines:
         for each in _lines(conversations, messages):
             lines.write(json.dumps(each) + "\n")

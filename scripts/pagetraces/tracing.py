@@ -17,13 +17,13 @@ FRAME_MS = 1_000 / 60
 
 @dataclass
 class Trace:
-    """What a stretch of tracing has shown; times in milliseconds."""
+    """The results of a span of tracing; times in milliseconds."""
 
     events: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def frames(self) -> list[float]:
-        """The times between frames that were drawn."""
+        """The times between drawn frames."""
         drawn = sorted(each["ts"] for each in self.events if each["name"] == "DrawFrame")
         return [(after - before) / 1_000 for before, after in pairwise(drawn)]
 
@@ -33,7 +33,7 @@ class Trace:
 
     @property
     def tasks(self) -> list[float]:
-        """How long the tasks of the page's main thread took."""
+        """The durations of the tasks of the page's main thread."""
         main = {
             (each["pid"], each["tid"])
             for each in self.events
@@ -63,7 +63,7 @@ class Trace:
 
 @asynccontextmanager
 async def traced(session: CDPSession) -> AsyncIterator[Trace]:
-    """Trace what happens inside; the trace is whole behind it."""
+    """Trace the code inside the context; the trace is complete after it."""
     trace = Trace()
     ended = asyncio.Event()
     session.on("Tracing.dataCollected", lambda given: trace.events.extend(given["value"]))
@@ -99,7 +99,7 @@ async def heap_mib(session: CDPSession) -> float:
 
 
 async def nodes(session: CDPSession) -> int:
-    """How many nodes the page has, with those that are kept without being shown."""
+    """The number of the page's nodes, including those that are kept without being shown."""
     counters = await session.send("Memory.getDOMCounters")
     return int(counters["nodes"])
 

@@ -1,4 +1,4 @@
-"""The command line of `scripts/screenshots`: the pictures of docs/images, taken anew."""
+"""The command line of `scripts/screenshots`: takes the pictures of docs/images again."""
 
 import asyncio
 import shutil
@@ -24,11 +24,11 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--into", type=click.Path(path_type=Path), default=IMAGES, show_default=True)
-@click.option("--mongo-url", help="A replica set to use; without it one is embedded.")
+@click.option("--mongo-url", help="Replica set to use; by default an embedded one.")
 def main(into: Path, mongo_url: str | None) -> None:
     """Take the pictures of the demo's page: light, dark, on a phone, and the moderators' screen.
 
-    It serves a demo of its own with sample people, and needs Chromium and fonts
+    It serves a separate demo with sample users, and needs Chromium and fonts
     (apt-get install chromium-headless-shell fonts-inter fonts-noto-color-emoji).
     """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -59,7 +59,7 @@ async def _take(into: Path, mongo_url: str | None, chromium: str) -> None:
 async def _served(
     mongo_url: str | None, database: str, samples: Samples | None
 ) -> AsyncIterator[str]:
-    """A demo on a free port, over a database of its own; `samples` None: the demo's story."""
+    """A demo on a free port, with a separate database; `samples` None: the demo's story."""
     with TemporaryDirectory(prefix="chat-pictures-") as data:
         app = await make_demo(
             data=Path(data),
@@ -110,7 +110,7 @@ async def _pictures(photographer: Photographer, scene: Scene) -> None:
 
 
 async def _is_complete(page: Page) -> None:
-    """All that was said is there, and read, and it is seen who is here."""
+    """Wait until everything was sent and read, and shows who is online."""
     await expect(page.locator("#timeline .ticks[data-mark=read]:visible").last).to_be_visible()
     if await page.locator("#sidebar").is_visible():
         await expect(page.locator("#conversations .dot:visible")).to_have_count(2)

@@ -1,4 +1,4 @@
-"""Opens the demo's page as a person, and takes pictures of it."""
+"""Opens the demo's page as a user, and takes pictures of it."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ class Photographer:
     async def open(
         self, *place: str, scheme: Any = "light", size: Any = DESKTOP, query: str = ""
     ) -> Page:
-        """The page of a person, who comes first in `place`."""
+        """The page of the first user in `place`."""
         options = {**size, "color_scheme": scheme, "reduced_motion": "reduce"}
         page = await self._browser.new_page(**options)
         await page.goto(f"{self._url}/{query}#{'/'.join(place)}")

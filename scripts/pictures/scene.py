@@ -1,4 +1,4 @@
-"""What the pictures show: five people on launch day, said over the demo's own routes."""
+"""The contents of the pictures: five people on launch day, sent over the demo's own routes."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -30,11 +30,11 @@ ENGINE_ROOM = (
 
 
 async def empty(chat: Chat, files: Attachments) -> None:
-    """No samples: the pictures have people of their own."""
+    """No samples: the pictures have their own users."""
 
 
 class Scene:
-    """Talks to a demo as its people, and remembers where the pictures are taken."""
+    """Sends to a demo as its users, and remembers the places of the pictures."""
 
     def __init__(self, url: str, http: ClientSession) -> None:
         self._url = f"{url}/api/chat"

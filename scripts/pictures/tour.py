@@ -1,4 +1,4 @@
-"""Pictures of single things that the page does, taken over the sample conversations."""
+"""Pictures of single features of the page, taken with the sample conversations."""
 
 from playwright.async_api import Page, expect
 

@@ -33,7 +33,7 @@ from tests.support.people import BASE, Answer, Person, picked_by_header
 class HoldsWhatAsksForIt(Plugin):
     """Holds messages whose metadata say so."""
 
-    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+    async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
         return Hold("as asked for") if "hold" in message.metadata else None
 
 
@@ -44,7 +44,7 @@ def drafts_of_all() -> Drafts:
 
 def attachments_without_sweeps() -> Attachments:
     """The sweeper's row would change below tests that look for changes."""
-    return Attachments(sweep_seconds=3_600)
+    return Attachments(cleanup_interval_seconds=3_600)
 
 
 PLUGINS = (
@@ -84,12 +84,23 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(
             can_moderate=lambda asked: asked.user_id.startswith("moderator"),
+            can_create=lambda asked: "unwanted" not in asked.metadata,
+            can_leave=lambda asked: "kept" not in asked.conversation.metadata,
+            can_delete_message=lambda asked: "kept" not in asked.conversation.metadata,
+            can_delete=lambda asked: asked.user_id.startswith("moderator"),
             allowed_roles=lambda _: {"user"},
             profiles=lambda user_ids: {each: Profile(name=each.title()) for each in user_ids},
         ),
         plugins=[each() for each in PLUGINS],
         options=Options(
-            ring_seconds=5, quotas=None, inbox=True, room_controls=True, moderation_desk=True
+            replay_buffer_seconds=5,
+            quotas=None,
+            inbox=True,
+            room_controls=True,
+            conversation_keys=True,
+            editable_metadata=True,
+            metadata_indexes=("orderId",),
+            moderation_tools=True,
         ),
     )
     app = web.Application()

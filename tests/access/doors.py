@@ -10,10 +10,12 @@ from urllib.parse import quote, urlencode
 from chat_aio import ChatError
 from chat_aio.schema import inputs
 from chat_aio.schema.wire import Wire, json_from
-from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
+from chat_aio.web.key_routes import KEY_ROUTES
+from chat_aio.web.moderation_tools_routes import DESK_ROUTES
 from chat_aio.web.operations import Operation
+from chat_aio.web.optional_routes import DELETION
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.access.conftest import PLUGINS, Served
@@ -23,6 +25,12 @@ Given = dict[str, Any]
 
 GIVEN: dict[str, Given] = {
     "POST /conversations": {"otherUserId": "{other}"},
+    "POST /conversations new unwanted": {"otherUserId": "{other}", "metadata": {"unwanted": True}},
+    "POST /conversations found unwanted": {
+        "otherUserId": "{other}",
+        "metadata": {"unwanted": True},
+    },
+    "POST /conversations/group new unwanted": {"metadata": {"unwanted": True}},
     "POST /conversations/{conversation_id}/messages": {"body": "a word"},
     "POST /conversations/{conversation_id}/messages system": {"body": "a word", "role": "system"},
     "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
@@ -67,9 +75,9 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/pins": {"messageId": "{message_id}"},
     "POST /conversations/{conversation_id}/unread": {"messageId": "{message_id}"},
     "POST /conversations/{conversation_id}/threads/{root_id}/read": {"messageId": "{root_id}"},
-    "GET /moderation/desk/messages": {"userId": "{asker}"},
-    "POST /moderation/desk/removals": {"userId": "{asker}"},
-    "POST /moderation/desk/report-groups/resolve": {
+    "GET /moderation/tools/messages": {"userId": "{asker}"},
+    "POST /moderation/tools/removals": {"userId": "{asker}"},
+    "POST /moderation/tools/report-groups/resolve": {
         "targetType": "user",
         "targetId": "{asker}",
         "status": "triaged",
@@ -91,24 +99,43 @@ GIVEN: dict[str, Given] = {
         "keys": {"p256dh": "BA" + "A" * 85, "auth": "A" * 22},
     },
     "DELETE /notifications/subscriptions": {"subscriptionId": "x"},
-    "": {"seq": 0},
+    "POST /conversations/group keyed": {"key": "a key"},
+    "GET /conversations keyed": {"key": "a key"},
+    "PUT /conversations/{conversation_id}/participants": {"participants": {"{asker}": "admin"}},
+    "list_messages_after": {"seq": 0},
+    "conversations.get_or_create_group": {
+        "key": "a key",
+        "participants": {"{asker}": "admin"},
+    },
+    "conversations.create_group": {"participants": {"{asker}": "admin"}},
+    "conversations.find_conversation": {"key": "{conversation_id}"},
+    "conversations.find_conversations": {"metadata": {"orderId": "7"}},
+    "conversations.set_metadata": {"metadata": {"orderId": "7"}},
 }
-"""The body, or the query of a GET, with a world's names in braces; others need nothing. Without a
-route it is what the server API is asked for alone."""
+"""The body, or the query of a GET, with a world's names in braces; others need nothing. What the
+server API is asked for alone has the name of its method."""
 
 ADDED = [
     route
-    for route in (*ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES, *HELD_MESSAGE_ROUTES)
+    for route in (
+        *KEY_ROUTES[2:],
+        DELETION,
+        *ROOM_ROUTES,
+        *INBOX_ROUTES,
+        *DESK_ROUTES,
+        *HELD_MESSAGE_ROUTES,
+    )
     if route.method != "PATCH"
 ]
-"""What options add; the PATCH of room controls is the contract's, with two fields more."""
+"""What options add; the PATCH of room controls and the first two of keys are the contract's, with
+further fields."""
 
 OPERATIONS = {f"{each.method} {each.path}": each for each in (*ROUTES, *ADDED)}
 PLUGIN_ROUTES = {
     f"{each.method} {each.path}": each for plugin in PLUGINS for each in plugin().routes
 }
 ALL = (*OPERATIONS, *PLUGIN_ROUTES)
-UPLOADS = {route for route, each in PLUGIN_ROUTES.items() if each.most_bytes is not None}
+UPLOADS = {route for route, each in PLUGIN_ROUTES.items() if each.max_upload_bytes is not None}
 
 
 class Outcome(NamedTuple):
@@ -128,6 +155,8 @@ def given_for(route: str, about: str, names: Mapping[str, str]) -> Given:
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, list):
         return [_filled(each, names) for each in value]
+    if isinstance(value, dict):
+        return {_filled(key, names): _filled(each, names) for key, each in value.items()}
     return value.format(**names) if isinstance(value, str) else value
 
 
@@ -157,7 +186,7 @@ async def through_api(
 ) -> Outcome:
     """The outcome of the same call in this process."""
     shape = next(filter(None, shapes_of(route)), None)
-    is_apart = method.startswith(("rooms.", "inbox.", "desk."))
+    is_apart = method.startswith(("conversations.", "rooms.", "inbox.", "moderation_tools."))
     call = attrgetter(method)(served.chat if is_apart else served.chat.api)
     wanted = inspect.signature(call).parameters
     places = {name: value for name, value in names.items() if name in wanted}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from chat_aio.schema import inputs
-from chat_aio.web.operations import Posting
+from chat_aio.web.operations import IdempotentOperation
 from tests.access.doors import ALL, OPERATIONS, shapes_of
 
 Place = Literal["path", "query", "body", "header"]
@@ -50,7 +50,7 @@ def fields() -> Iterator[Field]:
         query, body = shapes_of(route)
         yield from _fields_of(route, "query", query)
         yield from _fields_of(route, "body", body)
-        if isinstance(OPERATIONS.get(route), Posting):
+        if isinstance(OPERATIONS.get(route), IdempotentOperation):
             yield Field(route, "header", "Idempotency-Key")
         if route in WITHOUT_SHAPE:
             place, name, kind = WITHOUT_SHAPE[route]

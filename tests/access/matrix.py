@@ -31,7 +31,11 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "sender": (403, "NOT_MESSAGE_SENDER"),
     "admin": (403, "NOT_CONVERSATION_ADMIN"),
     "closed": (403, "NOT_PUBLIC_CONVERSATION"),
+    "create": (403, "CREATE_NOT_ALLOWED"),
+    "leave": (403, "LEAVE_NOT_ALLOWED"),
+    "delete": (403, "DELETE_NOT_ALLOWED"),
     "role": (403, "ROLE_NOT_ALLOWED"),
+    "key": (403, "KEY_NOT_ALLOWED"),
     "moder": (403, "NOT_MODERATOR"),
     "block": (403, "DIRECT_INTERACTION_BLOCKED"),
     "draft": (404, "DRAFT_NOT_FOUND"),
@@ -48,8 +52,11 @@ TABLE = """
 POST /conversations get_or_create_conversation
   new             ok        ok      ok      ok      block   block   ban     ok        401
   found           -         -       -       ok      ok      ok      ban     -         401
+  new unwanted    create    create  create  create  create  create  ban     create    401
+  found unwanted  -         -       -       ok      ok      ok      ban     -         401
 GET /conversations list_conversations
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+  keyed, HTTP     key       key     key     key     key     key     ban     key       401
 GET /conversations/{conversation_id} get_conversation
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
@@ -95,6 +102,8 @@ DELETE /messages/{message_id} delete_message
   direct mine     -         -       -       ok      block   block   ban     -         401
   direct theirs   sender    -       -       sender  sender  sender  ban     sender    401
   mine hidden     -         write   ok      ok      ok      ok      ban     -         401
+  kept mine       -         write   delete  delete  delete  delete  ban     -         401
+  kept theirs     sender    sender  sender  sender  sender  sender  ban     sender    401
 POST /messages/{message_id}/forward forward_message
   from group      read      read    made    made    made    made    ban     read      401
   from direct     read      -       -       made    made    made    ban     read      401
@@ -115,6 +124,8 @@ GET /stream -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 POST /conversations/group create_group_conversation
   new             made      made    made    made    made    made    ban     made      401
+  new unwanted    create    create  create  create  create  create  ban     create    401
+  keyed, HTTP     key       key     key     key     key     key     ban     key       401
 PATCH /conversations/{conversation_id} update_conversation
   group           admin     admin   admin   ok      admin   admin   ban     admin     401
   channel         admin     admin   admin   ok      admin   admin   ban     admin     401
@@ -127,6 +138,8 @@ DELETE /conversations/{conversation_id}/participants remove_participant
   group, another  admin     admin   admin   ok      admin   admin   ban     admin     401
   group, oneself  admin     admin   ok      last    ok      ok      ban     admin     401
   direct, oneself direct    -       -       direct  direct  direct  ban     direct    401
+  kept, oneself   admin     admin   leave   leave   leave   leave   ban     admin     401
+  kept, another   admin     admin   admin   ok      admin   admin   ban     admin     401
 PATCH /conversations/{conversation_id}/participants set_participant_role
   group, another  admin     admin   admin   ok      admin   admin   ban     admin     401
   group, oneself  admin     admin   admin   ok      admin   admin   ban     admin     401
@@ -198,13 +211,21 @@ POST /moderation/bans moderation.ban_user
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 DELETE /moderation/bans/{ban_id} moderation.unban_user
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
+PUT /conversations/{conversation_id}/participants conversations.set_participants
+  group           admin     admin   admin   ok      admin   admin   ban     admin     401
+  channel         admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          direct    -       -       direct  direct  direct  ban     direct    401
+  kept            admin     admin   admin   leave   admin   admin   ban     admin     401
+DELETE /conversations/{conversation_id} -
+  group           admin     admin   admin   admin   admin   admin   ban     ok        401
+  direct          admin     -       -       admin   admin   admin   ban     ok        401
 POST /conversations/{conversation_id}/bans rooms.ban_from_conversation
   group           admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
 GET /conversations/{conversation_id}/bans rooms.list_conversation_bans
   group           admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
-DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban_from_conversation
+DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban
   group barred    admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
 POST /conversations/{conversation_id}/pins rooms.pin_message
@@ -243,27 +264,27 @@ POST /conversations/{conversation_id}/threads/{root_id}/read inbox.mark_thread_r
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
   hidden          read      read    gone    ok      gone    gone    ban     read      401
-GET /moderation/desk/messages desk.find_messages
+GET /moderation/tools/messages moderation_tools.find_messages
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
-GET /moderation/desk/messages/{message_id} desk.look_at_message
+GET /moderation/tools/messages/{message_id} moderation_tools.look_at_message
   group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
   direct theirs   moder     -       -       moder   moder   moder   ban     ok        401
-GET /moderation/desk/messages/{message_id}/versions desk.list_versions
+GET /moderation/tools/messages/{message_id}/versions moderation_tools.list_versions
   group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
-POST /moderation/desk/messages/{message_id}/remove desk.remove_message
+POST /moderation/tools/messages/{message_id}/remove moderation_tools.remove_message
   group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
   direct theirs   moder     -       -       moder   moder   moder   ban     ok        401
-POST /moderation/desk/messages/{message_id}/restore desk.restore_message
+POST /moderation/tools/messages/{message_id}/restore moderation_tools.restore_message
   group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
-POST /moderation/desk/removals desk.remove_messages
+POST /moderation/tools/removals moderation_tools.remove_messages
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
-GET /moderation/desk/users/{target_user_id} desk.get_standing
+GET /moderation/tools/users/{target_user_id} moderation_tools.get_standing
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
-GET /moderation/desk/reports desk.find_reports
+GET /moderation/tools/reports moderation_tools.find_reports
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
-GET /moderation/desk/report-groups desk.list_report_groups
+GET /moderation/tools/report-groups moderation_tools.list_report_groups
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
-POST /moderation/desk/report-groups/resolve desk.resolve_reports
+POST /moderation/tools/report-groups/resolve moderation_tools.resolve_reports
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 GET /moderation/held -
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
@@ -323,6 +344,19 @@ GET /attachments/{attachment_id}/thumbnail -
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -
   direct          read      -       -       ok      ok      ok      ban     read      -
+- conversations.get_or_create_group
+  found           ok        ok      ok      ok      ok      ok      ban     ok        -
+- conversations.create_group
+  new             ok        ok      ok      ok      ok      ok      ban     ok        -
+- conversations.find_conversation
+  group           read      read    ok      ok      ok      ok      ban     read      -
+  channel         read      read    ok      ok      ok      ok      ban     read      -
+- conversations.find_conversations
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        -
+- conversations.set_metadata
+  group           admin     admin   admin   ok      admin   admin   ban     admin     -
+  channel         admin     admin   admin   ok      admin   admin   ban     admin     -
+  direct          admin     -       -       ok      block   block   ban     admin     -
 """
 
 

@@ -1,4 +1,4 @@
-"""What people say, and what lets them in, is in no log (docs/behaviour.md 9.1), whatever fails."""
+"""What people say, and what lets them in, is in no log (specification 9.1), whatever fails."""
 
 import asyncio
 import logging

@@ -20,7 +20,8 @@ OPTIONAL = [each for each in WITH_BODY if getattr(OPERATIONS.get(each), "body_op
 
 def test_the_bodies_that_may_be_missing() -> None:
     assert [each.split("/")[-1] for each in OPTIONAL] == [
-        *("group", "invites", "accept", "join-requests", "join", "remove", "typing")
+        *("group", "invites", "accept", "join-requests", "join"),
+        *("{conversation_id}", "remove", "typing"),
     ]
 
 

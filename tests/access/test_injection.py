@@ -73,7 +73,7 @@ async def asked(served: Served, world: World, field: Field, value: Any) -> Answe
         request["data"] = form_of(PNG, "a.png", "image/png")
     else:
         request["data"] = json.dumps(given)
-    of_moderators = ("/moderation/reports", "/moderation/bans", "/moderation/desk")
+    of_moderators = ("/moderation/reports", "/moderation/bans", "/moderation/tools")
     user = "moderator" if any(each in route for each in of_moderators) else "admin"
     return await served.ask(route, path, world.user(user), **request)
 
@@ -106,7 +106,7 @@ def is_right(field: Field, value: Any, answer: Answer) -> bool:
         known = ChatError.catalogue[answer.code].status == answer.status < 500
     else:
         known = answer.status in (200, 201)
-    if field.name == "target_user_id" and "/desk/users/" in field.route:
+    if field.name == "target_user_id" and "/tools/users/" in field.route:
         return known  # Any text may be a user: there are no accounts.
     if field.place == "path":
         return known and (answer.status == 404 or field.route.startswith("DELETE /conversations"))

@@ -174,7 +174,7 @@ WAYS: dict[str, tuple[Way, int, int]] = {
     "quoting": (over_http("GET", "/conversations/{group}/messages/{mine0}"), 403, 200),
     "around": (over_http("GET", "/conversations/{group}/messages?around={mine0}"), 403, 200),
     "after": (over_http("GET", "/conversations/{group}/messages?after={mine0}"), 403, 200),
-    "last messages": (over_http("GET", "/conversations?include=lastMessage,heads"), 200, 200),
+    "last messages": (over_http("GET", "/conversations?include=lastMessage,unread"), 200, 200),
     "mentions": (over_http("GET", "/mentions"), 200, 200),
     "threads": (over_http("GET", "/threads"), 200, 200),
     "pins": (over_http("GET", "/conversations/{group}/pins"), 403, 200),
@@ -408,11 +408,11 @@ async def test_what_is_refused_is_in_no_byte_of_a_stream(serve: MakePeople, kind
         await talk(alice, group, other)
         live = await bytes_until(tab, "the end")
     async with bob.tab(f"{other}:1") as tab:
-        ring = await bytes_until(tab, "the end")
-    elsewhere = await serve(rule.hooks, ring_seconds=0)
+        buffer = await bytes_until(tab, "the end")
+    elsewhere = await serve(rule.hooks, replay_buffer_seconds=0)
     async with elsewhere("bob").tab(f"{other}:1") as tab:
         stored = await bytes_until(tab, "the end")
-    for said in (live, ring, stored):
+    for said in (live, buffer, stored):
         assert (CANARY in said) == (kind == "nothing"), said
         assert ("a quote, edited" in said) == (kind != "conversation")
     if kind == "message":

@@ -98,13 +98,18 @@ class World:
             user_ids=users,
             visibility="public" if is_channel else None,
             join_policy="open" if is_channel else None,
+            metadata={"kept": True} if self._is("kept") else None,
+        )
+        # As if it had been created with this key, which no other world has.
+        await api._context.database.conversations.update_one(
+            {"_id": group.id}, {"$set": {"key": group.id}}
         )
         sending = (api.send_message(each, group.id, "a word") for each in users)
         sent = await asyncio.gather(*sending)
         self._mine = {role: each.id for role, each in zip(TALKING, sent, strict=True)}
         await self._attach("admin", self.user("kim"), group.id)
         left = self.user("ex-member")
-        await api.remove_participant(left, group.id, left)
+        await api.remove_participant(admin, group.id, left)
         await api.moderation.block_user(admin, self.user("blocked"))
         await api.moderation.block_user(self.user("blocker"), admin)
         invite = await api.create_invite(admin, group.id, max_uses=1 if self._is("spent") else None)

@@ -112,14 +112,14 @@ async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
 
 
 async def test_an_installation_without_channels(serve: MakePeople) -> None:
-    alice = (await serve(without={Capability.CHANNELS}))("alice")
+    alice = (await serve(disabled_capabilities={Capability.CHANNELS}))("alice")
     for answer in (await alice.get("/channels"), await join(alice, "none")):
         assert (answer.status, answer.code) == (501, "CHANNELS_UNSUPPORTED")
     assert (await alice.get("/channels?limit=0")).code == "INVALID_INPUT"
 
 
 async def test_an_approval_channel_without_invites(serve: MakePeople) -> None:
-    person = await serve(without={Capability.INVITES})
+    person = await serve(disabled_capabilities={Capability.INVITES})
     alice, bob = person("alice"), person("bob")
     channel = await alice.group("carol", visibility="public")
     private = await alice.group()

@@ -162,6 +162,24 @@ async def test_an_edit_and_a_delete_at_once_leave_no_body(make_chat: MakeChat) -
     await prove(scenario, sabotage=patch.object(edits, "_live", lambda m, _: {"_id": m["_id"]}))
 
 
+async def test_a_tombstone_never_gets_a_body_again(serve: MakePeople, database: Database) -> None:
+    """The message is deleted while the host thinks about the edit of it."""
+
+    async def before(context: BeforeMessageSend) -> None:
+        if context.kind == "edit":
+            await alice.delete(sent["id"])
+
+    people = await serve(Hooks(before_message_send=before))
+    alice = people("alice")
+    for place in (await alice.group("bob"), await alice.direct("bob")):
+        sent = await alice.send(place, "hi")
+        answer = await alice.call("PATCH", f"/messages/{sent['id']}", json={"body": "again"})
+        assert (answer.status, answer.code) == (409, "MESSAGE_DELETED")
+        found = await database["messages"].find_one({"_id": sent["id"]})
+        assert found is not None
+        assert (found["body"], found["deletedAt"] is None) == ("", False)
+
+
 async def test_the_hosts_rule_sees_the_message(serve: MakePeople) -> None:
     asked: list[PermissionContext] = []
 

@@ -113,7 +113,7 @@ async def test_a_group_can_be_a_channel(serve: MakePeople) -> None:
 
 
 async def test_no_channels_without_the_capability(serve: MakePeople) -> None:
-    person = await serve(without={Capability.CHANNELS})
+    person = await serve(disabled_capabilities={Capability.CHANNELS})
     for given in ({"visibility": "public"}, {"joinPolicy": "open"}):
         answer = await person("alice").post("/conversations/group", given)
         assert (answer.status, answer.code) == (501, ChannelsUnsupported.code)
@@ -351,7 +351,7 @@ async def test_the_host_may_have_its_own_rule(serve: MakePeople) -> None:
 
 
 async def test_an_installation_without_channels(serve: MakePeople) -> None:
-    person = await serve(without={Capability.CHANNELS})
+    person = await serve(disabled_capabilities={Capability.CHANNELS})
     alice = person("alice")
     group = await alice.group()
     for given in ({"visibility": "public"}, {"joinPolicy": "open"}):

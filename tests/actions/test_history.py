@@ -61,9 +61,9 @@ async def test_a_newcomer_has_no_last_message_until_something_is_said(person: Pe
     await alice.send(group, "before")
     await hide(alice, group)
     await add(alice, group, "carol")
-    listed = (await carol.get("/conversations?include=lastMessage,heads")).json
+    listed = (await carol.get("/conversations?include=lastMessage,unread")).json
     assert listed["lastMessages"] == {}
-    assert listed["heads"][group]["firstUnreadSeq"] is None
+    assert listed["unreadSummaries"][group]["firstUnreadSeq"] is None
     assert (await carol.get("/conversations?unread=true")).json["conversations"] == []
 
 
@@ -175,7 +175,7 @@ async def test_nobody_is_notified_of_what_is_hidden(
     await chat.api.add_participants("alice", group, ["carol"])
     moved = {"participants.$[].joinedAt": sent.created_at}
     await database.conversations.update_one({"_id": group}, {"$set": moved})
-    found = await PluginAPI(chat._context).audiences_of([sent.id])
+    found = await PluginAPI(chat._context).get_recipients([sent.id])
     assert found[sent.id].user_ids == ("bob",)
 
 
@@ -202,7 +202,7 @@ async def test_what_one_has_said_in_an_earlier_stay(person: People) -> None:
     await alice.send(group, "three")
     await bob.send(group, "four")
     assert await bob.unread(group) == 1
-    heads = (await bob.get("/conversations?include=heads")).json["heads"]
+    heads = (await bob.get("/conversations?include=unread")).json["unreadSummaries"]
     assert heads[group]["firstUnreadSeq"] == 5
 
 
@@ -431,7 +431,7 @@ async def test_many_join_while_many_send(make_chat: MakeChat, database: Database
         begins.add(begin)
         found: Any = await database.conversations.find_one({"_id": group})
         (mine,) = [each for each in found["participants"] if each["userId"] == user_id]
-        assert mine.get("hiddenUpto", 0) == begin
+        assert mine.get("hiddenUpToSeq", 0) == begin
         assert (await other.api.get_conversation(user_id, group)).unread_count == len(seqs)
     assert len(begins) > 1
 

@@ -130,7 +130,7 @@ async def test_a_host_that_refuses_messages_does_not_end_a_direction(serve: Make
     assert refused.status == 200
 
 
-async def listed(who: Person, query: str = "include=lastMessage,heads") -> Any:
+async def listed(who: Person, query: str = "include=lastMessage,unread") -> Any:
     answer = await who.get(f"/conversations?{query}")
     assert answer.status == 200, answer.json
     return answer.json
@@ -140,7 +140,11 @@ async def test_a_list_has_nothing_more_than_is_asked_for(person: People) -> None
     alice = person("alice")
     await filled(alice, 1)
     assert set(await listed(alice, "")) == {"conversations", "nextCursor"}
-    assert set(await listed(alice, "include=heads")) == {"conversations", "nextCursor", "heads"}
+    assert set(await listed(alice, "include=unread")) == {
+        "conversations",
+        "nextCursor",
+        "unreadSummaries",
+    }
     for query in ("include=", "include=names", "unread=yes", "q="):
         assert (await alice.get(f"/conversations?{query}")).code == "INVALID_INPUT"
 
@@ -164,21 +168,21 @@ async def test_last_messages_are_those_of_the_main_lists(person: People) -> None
 async def test_heads_say_where_to_begin(person: People) -> None:
     alice, bob = person("alice"), person("bob")
     group, ids = await filled(alice, 3)
-    assert (await listed(bob))["heads"][group] == head(3, 1, 0)
+    assert (await listed(bob))["unreadSummaries"][group] == head(3, 1, 0)
     await bob.read(group, ids[0])
     await bob.send(group, "a word")
     await alice.send(group, "a word", mentions=["bob"])
     await bob.send(group, "a word", mentions=["bob"])
-    assert (await listed(bob))["heads"][group] == head(6, 2, 1)
+    assert (await listed(bob))["unreadSummaries"][group] == head(6, 2, 1)
     last = await alice.send(group, "a word", mentions=["bob"])
-    assert (await listed(bob))["heads"][group] == head(7, 2, 2)
+    assert (await listed(bob))["unreadSummaries"][group] == head(7, 2, 2)
     await bob.read(group, last["id"])
-    assert (await listed(bob))["heads"][group] == head(7, None, 0)
+    assert (await listed(bob))["unreadSummaries"][group] == head(7, None, 0)
     await bob.send(group, "a word")
-    assert (await listed(bob))["heads"][group] == head(8, None, 0)
+    assert (await listed(bob))["unreadSummaries"][group] == head(8, None, 0)
     await alice.send(group, "a word")
     # The first one after what is read is bob's own.
-    assert (await listed(bob))["heads"][group] == head(9, 9, 0)
+    assert (await listed(bob))["unreadSummaries"][group] == head(9, 9, 0)
 
 
 def head(seq: int, first: int | None, mentions: int) -> dict[str, Any]:
@@ -269,7 +273,7 @@ async def test_messages_are_unread_again_until_one_of_them_is_read(person: Peopl
     assert await unread_count(bob, group) == 0
     assert (await mark_unread(bob, group, ids[3])).json == {"ok": True}
     assert await unread_count(bob, group) == 3
-    assert (await listed(bob))["heads"][group]["firstUnreadSeq"] == 4
+    assert (await listed(bob))["unreadSummaries"][group]["firstUnreadSeq"] == 4
     shown = (await alice.get(f"/conversations/{group}")).json["conversation"]["participants"]
     assert {each["userId"]: each["lastReadMessageId"] for each in shown}["bob"] == ids[-1]
     await alice.send(group, "a word")
@@ -378,7 +382,9 @@ async def test_mentions_are_read_from_their_index(person: People, database: Data
         await alice.send(group, f"m{number}")
     await database.command("profile", 2)
     assert len((await mentions(bob))["mentions"]) == 1
-    assert (await listed(bob, "include=heads"))["heads"][group]["unreadMentionCount"] == 1
+    assert (await listed(bob, "include=unread"))["unreadSummaries"][group][
+        "unreadMentionCount"
+    ] == 1
     await database.command("profile", 0)
     asked = {"ns": f"{database.name}.messages"}
     profiled = await database["system.profile"].find(asked).to_list(None)
@@ -589,7 +595,7 @@ async def test_unread_mentions_are_counted_to_a_hundred(
         await chat.api.send_message("alice", groups[0], f"m{number}", mentions=["bob"])
     await chat.api.send_message("alice", groups[1], "one", mentions=["bob"])
     await database.command("profile", 2)
-    found = (await chat.api.list_conversations("bob", include=["heads"])).heads or {}
+    found = (await chat.api.list_conversations("bob", include=["unread"])).unread_summaries or {}
     await database.command("profile", 0)
     assert [found[each].unread_mention_count for each in groups] == [100, 1]
     (profiled,) = (

@@ -229,7 +229,7 @@ async def test_the_host_says_who_may_invite(serve: MakePeople) -> None:
 
 
 async def test_an_installation_without_invites(serve: MakePeople) -> None:
-    person = await serve(without={Capability.INVITES})
+    person = await serve(disabled_capabilities={Capability.INVITES})
     alice = person("alice")
     for method, path, body in (
         ("POST", "/conversations/none/invites", None),

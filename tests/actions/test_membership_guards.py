@@ -237,6 +237,16 @@ async def test_asking_many_times_at_once_is_one_request(make_chat: MakeChat) -> 
     assert len(await requests_of(chats[0], group.id, "bob")) == 1
 
 
+async def test_callers_who_ask_at_once_get_the_same_request(make_chat: MakeChat) -> None:
+    """A later one would replace it, and its admins would be notified once more."""
+    chats = await two(make_chat)
+    group = await chats[0].api.create_group_conversation("alice", visibility="public")
+    requests = await asyncio.gather(
+        *(chats[number % 2].api.request_to_join("bob", group.id) for number in range(30))
+    )
+    assert len({request.id for request in requests}) == 1
+
+
 async def test_a_channel_that_closes_lets_nobody_in_afterwards(make_chat: MakeChat) -> None:
     chats = await two(make_chat)
     for _ in range(5):

@@ -71,6 +71,14 @@ async def test_mentions_that_are_refused(
     assert await database["messages"].count_documents({}) == 1
 
 
+async def test_a_message_mentions_at_most_256_users(person: People) -> None:
+    alice = person("alice")
+    path = f"/conversations/{await alice.group()}/messages"
+    for count, code in ((257, "INVALID_INPUT"), (256, "MENTION_NOT_PARTICIPANT")):
+        names = [f"user {number}" for number in range(count)]
+        assert (await alice.post(path, {"body": "hi", "mentions": names})).code == code
+
+
 async def test_everybody_in_a_full_group_can_be_mentioned(person: People) -> None:
     users = [f"user {number}" for number in range(255)]
     group = await person("alice").group(*users)

@@ -2,14 +2,17 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from bson import DatetimeMS, Int64
 
 from chat_aio import Chat, Hooks
 from chat_aio.capabilities import Capability
-from chat_aio.errors import DirectInteractionBlocked, UserBanned
+from chat_aio.errors import DirectInteractionBlocked, StorageUnavailable, UserBanned
 from chat_aio.hooks import ModerationContext
+from chat_aio.store import audit
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.moderating import People, ban, is_mod, report, settle
 
@@ -26,6 +29,52 @@ async def test_the_trail_is_in_order_when_moderators_are_quick(
     stored = await database["reports"].find_one({"_id": made["id"]})
     assert stored is not None
     assert (stored["status"], stored["updatedAt"]) == (trail[-1]["to"], trail[-1]["at"])
+
+
+async def test_every_decision_is_in_the_audit_trail(moderated: People, database: Database) -> None:
+    mod = moderated("mod")
+    made = (await report(moderated("alice"), "user", "bob")).json["report"]
+    await settle(mod, made["id"], status="resolved")
+    banned = (await ban(mod, "bob")).json["ban"]
+    await mod.call("DELETE", f"/moderation/bans/{banned['id']}")
+    # Those that change nothing are no decisions.
+    await mod.call("DELETE", f"/moderation/bans/{banned['id']}")
+    trail = await database["audit"].find().to_list()
+    assert sorted((row["action"], row["actorUserId"], row["targetId"]) for row in trail) == [
+        ("ban", "mod", banned["id"]),
+        ("report", "mod", made["id"]),
+        ("unban", "mod", banned["id"]),
+    ]
+
+
+async def test_a_decision_and_its_audit_entry_are_written_together(
+    moderated: People, database: Database
+) -> None:
+    """If the transaction ends after both, neither is there."""
+    mod = moderated("mod")
+    made = (await report(moderated("alice"), "user", "bob")).json["report"]
+    banned = (await ban(mod, "carol")).json["ban"]
+    before = await state(database)
+    add = audit.add
+
+    async def last(*given: Any) -> None:
+        await add(*given)
+        raise StorageUnavailable
+
+    with patch.object(audit, "add", last):
+        for answer in (
+            await ban(mod, "bob"),
+            await mod.call("DELETE", f"/moderation/bans/{banned['id']}"),
+            await settle(mod, made["id"], status="resolved"),
+        ):
+            assert answer.status == 503
+    assert await state(database) == before
+
+
+async def state(database: Database) -> list[dict[str, Any]]:
+    """What moderators have decided, and the trail of it."""
+    names = ("bans", "reports", "audit")
+    return [row for name in names for row in await database[name].find().sort("_id", 1).to_list()]
 
 
 async def test_rows_of_other_programs(moderated: People, database: Database) -> None:
@@ -83,7 +132,7 @@ async def test_the_host_is_told_what_is_asked(serve: MakePeople) -> None:
 
 async def test_an_installation_without_moderation(serve: MakePeople) -> None:
     hooks = Hooks(can_moderate=is_mod)
-    person = await serve(hooks, without={Capability.MODERATION})
+    person = await serve(hooks, disabled_capabilities={Capability.MODERATION})
     alice, mod = person("alice"), person("mod")
     for who, method, path, body in (
         (alice, "POST", "/moderation/blocks", {"targetUserId": "bob"}),

@@ -2,17 +2,18 @@
 
 import asyncio
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from chat_aio import Hooks, Profile, Quotas
+from chat_aio import Chat, Hooks, Profile, Quotas
 from chat_aio.actions.profiles import Profiles
-from chat_aio.errors import InternalError
+from chat_aio.errors import InternalError, InvalidInput
 from chat_aio.hooks import UserSearch
 from tests.conftest import MakePeople
 from tests.support.people import Person
+from tests.support.processes import until
 
 NAMES = {"alice": "Alice Liddell", "bob": "Bob Roberts", "carol": "Carol", "robot": "Robot"}
 
@@ -297,6 +298,62 @@ async def test_one_wrong_profile_is_left_out(caplog: pytest.LogCaptureFixture) -
     profiles = Profiles(lambda _: answer, patience=5.0, kept_seconds=60.0)
     assert {*await profiles.find(["bob", "carol"])} == {"carol"}
     assert "Profile" in caplog.text
+
+
+async def test_a_changed_profile_is_shown_by_every_process(serve: MakePeople) -> None:
+    names = {"bob": "Bob", "carol": "Carol"}
+    fetched: list[str] = []
+
+    async def profiles(user_ids: Sequence[str]) -> Mapping[str, Profile]:
+        fetched.extend(user_ids)
+        return {each: Profile(name=names[each]) for each in user_ids}
+
+    one, other = await serve(Hooks(profiles=profiles)), await serve(Hooks(profiles=profiles))
+
+    async def shown(people: Callable[[str], Person]) -> list[str]:
+        answer = await people("alice").get("/users?ids=bob,carol")
+        return [each["name"] for each in answer.json["users"]]
+
+    async with one("bob").tab(), other("bob").tab() as tab:
+        for people in (one, other):
+            assert await shown(people) == ["Bob", "Carol"]
+        names |= {"bob": "Robert", "carol": "Caroline"}
+        for people in (one, other):
+            assert await shown(people) == ["Bob", "Carol"]
+        fetched.clear()
+        await one("alice").chat.invalidate_profiles(["bob", "bob"])
+        # What is sent after it comes after it.
+        here = await one("alice").direct("bob")
+        await one("alice").send(here, "hi")
+        await tab.event("message.created")
+        for people in (one, other):
+            assert await shown(people) == ["Robert", "Carol"]
+        assert fetched == ["bob", "bob"]
+
+
+async def test_a_profile_that_was_asked_for_before_the_change_is_not_kept(
+    directory: Directory,
+) -> None:
+    profiles = of_directory(directory)
+    directory.gate.clear()
+    early = asyncio.create_task(profiles.find(["bob"]))
+    await until(lambda: len(directory.asked) == 1)
+    profiles.forget(["bob"])
+    late = asyncio.create_task(profiles.find(["bob"]))
+    await until(lambda: len(directory.asked) == 2)
+    directory.gate.set()
+    assert {*await early, *await late} == {"bob"}
+    await profiles.find(["bob"])
+    assert len(directory.asked) == 2  # The second answer is kept.
+    profiles.forget_all()
+    await profiles.find(["bob"])
+    assert len(directory.asked) == 3
+
+
+@pytest.mark.parametrize("wrong", ["bob", [""], ["x\0"], [7], ["a" * 257]])
+async def test_ids_whose_profiles_cannot_be_forgotten(chat: Chat, wrong: Any) -> None:
+    with pytest.raises(InvalidInput):
+        await chat.invalidate_profiles(wrong)
 
 
 @pytest.mark.parametrize(

@@ -226,7 +226,7 @@ async def test_it_finds_what_was_sent_before_it_was_switched_on(
 
 
 async def test_an_installation_without_search(serve: MakePeople) -> None:
-    alice = (await serve(without={Capability.SEARCH}, prefix_search=True))("alice")
+    alice = (await serve(disabled_capabilities={Capability.SEARCH}, prefix_search=True))("alice")
     answer = await alice.get("/search/messages?q=word&prefix=true")
     assert (answer.status, answer.code) == (501, "SEARCH_UNSUPPORTED")
 

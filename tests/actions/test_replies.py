@@ -122,6 +122,20 @@ async def test_places_that_are_refused(
     assert await database["messages"].count_documents({"conversationId": conversation_id}) == 2
 
 
+async def test_the_root_of_a_thread_is_in_the_main_list(person: People) -> None:
+    """A reply that only its thread shows begins no other thread; one that both show does."""
+    alice = person("alice")
+    group = await alice.group()
+    root = (await alice.send(group, "root"))["id"]
+    path = f"/conversations/{group}/messages"
+    for is_in_main, status in ((False, 400), (True, 201)):
+        reply = await alice.send(
+            group, "a reply", threadRootMessageId=root, alsoSendToMain=is_in_main
+        )
+        answer = await alice.post(path, {"body": "x", "threadRootMessageId": reply["id"]})
+        assert answer.status == status, answer
+
+
 async def test_a_thread_beside_the_main_list(person: People) -> None:
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")

@@ -1,14 +1,13 @@
 """The guards of room controls: many callers at once, then the same without the guard."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import AsyncMock, patch
 
 from chat_aio import Chat
 from chat_aio.actions import join_requests, membership
-from chat_aio.errors import ConversationFrozen, SlowMode
-from chat_aio.store import edits, slow_mode
+from chat_aio.errors import ConversationFrozen
+from chat_aio.store import edits
 from chat_aio.store.sequencer import Sequencer
 from tests.actions.test_membership_guards import outcomes
 from tests.conftest import MakeChat
@@ -54,74 +53,6 @@ async def test_nothing_is_edited_past_a_freeze(make_chat: MakeChat) -> None:
         return await edits.change_live(database, *given, history=None)  # type: ignore[arg-type]
 
     await prove(scenario, sabotage=patch.object(edits, "change_live_fenced", unfenced))
-
-
-async def test_one_message_of_each_member_at_once(make_chat: MakeChat) -> None:
-    chats = await two(make_chat)
-
-    async def scenario() -> None:
-        members = ["bob", "carol", "dora"]
-        group = await chats[0].api.create_group_conversation("alice", user_ids=members)
-        await chats[0].rooms.update_conversation("alice", group.id, slow_mode_seconds=600)
-        sent = await outcomes(
-            chats[number % 2].api.send_message(who, group.id, f"{number}")
-            for number in range(12)
-            for who in (*members, "alice")
-        )
-        page = await chats[1].api.list_messages("alice", group.id, limit=200)
-        by = [each.sender_id for each in page.messages]
-        assert {who: by.count(who) for who in (*members, "alice")} == {
-            **dict.fromkeys(members, 1),
-            "alice": 12,
-        }
-        assert [each.seq for each in page.messages] == [*range(15, 0, -1)]
-        assert sent == {"done": 15, SlowMode.__name__: 33}
-
-    await prove(scenario, sabotage=patch.object(slow_mode, "refuse", AsyncMock(return_value={})))
-
-
-async def test_slow_mode_holds_for_sends_that_were_checked_before(make_chat: MakeChat) -> None:
-    """The other process does not know yet that slow mode is on."""
-    here, there = await two(make_chat)
-    group = await here.api.create_group_conversation("alice", user_ids=["bob"])
-    old = await there._context.snapshots.find_fresh(group.id)
-    await here.rooms.update_conversation("alice", group.id, slow_mode_seconds=600)
-    with patch.object(there._context.snapshots, "find", AsyncMock(return_value=old)):
-        sent = await outcomes(
-            there.api.send_message("bob", group.id, f"{number}") for number in range(10)
-        )
-    assert sent == {"done": 1, SlowMode.__name__: 9}
-
-
-async def test_repetitions_at_once_are_one_message(make_chat: MakeChat) -> None:
-    chats = await two(make_chat)
-    group = await chats[0].api.create_group_conversation("alice", user_ids=["bob"])
-    await chats[0].rooms.update_conversation("alice", group.id, slow_mode_seconds=600)
-    sent = await asyncio.gather(
-        *(
-            chats[number % 2].api.send_message("bob", group.id, "once", client_message_id="k")
-            for number in range(20)
-        )
-    )
-    assert len({each.id for each in sent}) == 1
-
-
-async def test_other_conversations_of_a_batch_go_on(make_chat: MakeChat) -> None:
-    """A message that comes too early takes nothing of its batch with it."""
-    chat = await make_chat(room_controls=True)
-    slow = await chat.api.create_group_conversation("alice", user_ids=["bob"])
-    quick = await chat.api.create_group_conversation("bob")
-    await chat.rooms.update_conversation("alice", slow.id, slow_mode_seconds=600)
-    await chat.api.send_message("bob", slow.id, "first")
-    before = (await chat.api.list_messages("bob", slow.id)).messages
-    for _ in range(ROUNDS):
-        sent = await outcomes(
-            chat.api.send_message("bob", group.id, "again") for group in (slow, quick)
-        )
-        assert sent == {"done": 1, SlowMode.__name__: 1}
-    assert (await chat.api.list_messages("bob", slow.id)).messages == before
-    listed = (await chat.api.list_conversations("bob")).conversations
-    assert [each.id for each in listed] == [quick.id, slow.id]
 
 
 async def test_nobody_comes_in_past_a_ban(make_chat: MakeChat) -> None:

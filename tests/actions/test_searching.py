@@ -250,7 +250,7 @@ async def test_tokens_that_collide(person: People, colliding: Any) -> None:
 async def test_a_search_while_the_index_is_made_anew(
     person: People, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """docs/database.md, Indexes: everything else works meanwhile. The log names it once."""
+    """docs/operations/mongodb.md, Indexes: everything else works. The log names it once."""
     alice = person("alice")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "a word")
@@ -282,7 +282,7 @@ SLEEP = {"body": "function() { sleep(5000); return 1 }", "args": [], "lang": "js
 
 
 async def test_an_installation_without_search(serve: MakePeople, database: Database) -> None:
-    alice = (await serve(without={Capability.SEARCH}))("alice")
+    alice = (await serve(disabled_capabilities={Capability.SEARCH}))("alice")
     message = await alice.send(await alice.direct("bob"), "word")
     await alice.edit(message["id"], "other")
     answer = await alice.get("/search/messages?q=word")
@@ -292,7 +292,7 @@ async def test_an_installation_without_search(serve: MakePeople, database: Datab
     bob = (await serve())("bob")
     old = await bob.send(await bob.direct("carol"), "hunter2")
     assert await found(bob, "hunter2") == ["hunter2"]
-    hidden = (await serve(without={Capability.SEARCH}))("bob")
+    hidden = (await serve(disabled_capabilities={Capability.SEARCH}))("bob")
     await hidden.edit(old["id"], "nothing here")
     assert await found(bob, "hunter2") == []
 

@@ -194,7 +194,7 @@ CASES: dict[str, Case] = {
         reader("carol", lambda _: {"sentCount": 9}), of("sent.count"), mends=True
     ),
     "a count ahead": in_group(
-        reader("carol", lambda _: {"sentUpto": 99}), of("sent.count"), mends=True
+        reader("carol", lambda _: {"sentUpToSeq": 99}), of("sent.count"), mends=True
     ),
     "a count that is none": in_group(
         reader("carol", lambda _: {"sentCount": "2"}), of("sent.count"), mends=True

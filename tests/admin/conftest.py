@@ -17,9 +17,9 @@ def tool(client_url: str, database: Database) -> Tool:
     place = {"CHAT_AIO_MONGO_URL": client_url, "CHAT_AIO_DATABASE": database.name}
     turn = asyncio.Lock()
 
-    async def on_database(*arguments: str) -> Run:
+    async def on_database(*arguments: str, **env: str) -> Run:
         async with turn:
-            return await run(*arguments, **place)
+            return await run(*arguments, **place, **env)
 
     return on_database
 

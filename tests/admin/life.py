@@ -6,15 +6,16 @@ from typing import Any
 
 from bson import json_util
 
-from chat_aio.plugins import Words
+from chat_aio.plugins import BlockedWords
 from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
 from tests.conftest import Database
+from tests.support.deleted import settled
 from tests.support.drafts import a_draft
 from tests.support.people import Answer, Person
 
 USER = "mallory"
-HELD = Words(["qqq"], action="hold")
+HELD = BlockedWords(["qqq"], action="hold")
 OTHERS = ("alice", "bob")
 MODERATORS = ("mod", USER)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
@@ -56,7 +57,16 @@ async def live(people: People, database: Database) -> Life:
     await _be_counted(life, database)
     await _be_told(life, database)
     await _upload(life, database)
+    await _lose(people, life, database)
     return life
+
+
+async def _lose(people: People, life: Life, database: Database) -> None:
+    """A conversation that they delete."""
+    lost = await people("alice").group(USER)
+    await people("alice").chat.conversations.delete_conversation(USER, lost)
+    await settled(database, lost)
+    life.rows["departure"] = [{"conversationId": lost}]
 
 
 async def _talk(people: People, life: Life) -> None:
@@ -95,8 +105,8 @@ async def _change_minds(people: People, life: Life) -> None:
     ]
     await alice.edit(life.touched["named"]["id"], "look here!")
     loud = await bob.send(life.shared, "too loud")
-    await done(user, "POST", f"/moderation/desk/messages/{loud['id']}/remove")
-    await done(user, "GET", f"/moderation/desk/users/alice?sharedWith={USER}")
+    await done(user, "POST", f"/moderation/tools/messages/{loud['id']}/remove")
+    await done(user, "GET", f"/moderation/tools/users/alice?sharedWith={USER}")
     for emoji in ("👍", "🦋"):
         await user.react(life.touched["named"]["id"], emoji)
     await bob.react(life.touched["named"]["id"], "👍")

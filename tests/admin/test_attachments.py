@@ -15,17 +15,17 @@ SELDOM = 3_600.0
 async def test_erasure_takes_the_name_and_the_bytes(
     serve: MakePeople, database: Database, tool: Tool
 ) -> None:
-    plugin = Attachments(sweep_seconds=SELDOM)
+    plugin = Attachments(cleanup_interval_seconds=SELDOM)
     people = await serve(plugins=[plugin])
     mallory, alice = people("mallory"), people("alice")
     group = await mallory.group("alice")
     gone, unsent = await sent(mallory, group), await attached(mallory, group, TEXT)
     kept = await sent(mallory, group)
     copy = await alice.post(f"/messages/{kept['id']}/forward", {"conversationId": group})
-    would = await tool("erase", "mallory", *DO, "--dry-run", "--json")
-    erased = await tool("erase", "mallory", *DO)
+    would = await tool("users", "erase", "mallory", *DO, "--dry-run", "--json")
+    erased = await tool("users", "erase", "mallory", *DO)
     assert (would.json["sharedFiles"], erased.code) == (1, 0)
-    assert "Files in others' forwards stay, with their names: 1." in erased.errors
+    assert "Files in others' forwards are kept, with their names: 1." in erased.errors
     assert await database["attachments"].count_documents({"userId": "mallory"}) == 0
     assert await plugin.sweep() == 0  # A forward may be under way that keeps one of them.
     await let_pass(database)
@@ -41,7 +41,7 @@ async def test_erasure_takes_the_name_and_the_bytes(
 async def test_retention_leaves_files_that_nobody_carries(
     serve: MakePeople, database: Database, tool: Tool, how: tuple[str, ...]
 ) -> None:
-    plugin = Attachments(sweep_seconds=SELDOM)
+    plugin = Attachments(cleanup_interval_seconds=SELDOM)
     alice = (await serve(plugins=[plugin]))("alice")
     group = await alice.group("bob")
     old, new = await sent(alice, group), await sent(alice, group)
@@ -77,7 +77,7 @@ async def test_how_many_there_are_and_what_nobody_carries(
 ) -> None:
     nothing = await tool("attachments", "status")
     assert (nothing.code, nothing.output) == (0, "(none)\n")
-    alice = (await serve(plugins=[Attachments(sweep_seconds=SELDOM)]))("alice")
+    alice = (await serve(plugins=[Attachments(cleanup_interval_seconds=SELDOM)]))("alice")
     group = await alice.group("bob")
     message, _ = await sent(alice, group, TEXT), await attached(alice, group, TEXT)
     row = {"store": "gridfs", "state": "stored", "files": 2, "bytes": 2 * len(TEXT)}

@@ -3,11 +3,13 @@
 import asyncio
 import json
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from benchmarks import against as side_by_side
 from benchmarks import cli
 from benchmarks.deliveries import Deliveries
 from benchmarks.load import Connection
@@ -205,3 +207,52 @@ def test_cpu_time_is_that_of_the_process() -> None:
     sum(range(200_000))
     after = cpu_seconds([os.getpid()])
     assert before < after == pytest.approx(time.process_time(), rel=0.1)
+
+
+def test_figures_of_two_revisions_are_compared_within_a_round() -> None:
+    """A machine that becomes twice as slow changes no ratio."""
+
+    def measured(slowness: float, cpu: float) -> side_by_side.Round:
+        return {("P1", "CPU per send"): Figure(cpu * slowness, "µs"), ("P1", f"{cpu}"): Figure(1)}
+
+    pairs = [(measured(slow, 100), measured(slow, 90)) for slow in (1, 2, 1.5)]
+    (change,) = side_by_side.ratios(pairs)
+    assert change.label == ("P1", "CPU per send")
+    assert (change.low, change.middle, change.high) == pytest.approx((0.9, 0.9, 0.9))
+    assert (change.before.value, change.after.value) == pytest.approx((150, 135))
+    assert "0.90 x (0.90 to 0.90)" in str(change)
+
+
+def test_a_revision_that_does_not_exist() -> None:
+    got = CliRunner().invoke(cli.main, ["--against", "no-such-revision", "--only", "F2"])
+    assert got.exit_code == 1
+    assert "no-such-revision" in got.output
+
+
+def test_a_revision_measures_its_own_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small package and benchmark in place of the revision's and of this checkout."""
+    bench = "import json, chat_aio; value = chat_aio.VALUE\n"
+    bench += "figures = {'work': {'value': value, 'unit': 'x'}}\n"
+    bench += "print(json.dumps([{'name': 'P1', 'figures': figures}]))\n"
+    root = tmp_path / "root"
+    (root / "scripts").mkdir(parents=True)
+    (root / "chat_aio").mkdir()
+    (root / "scripts/bench").write_text(bench)
+    package = root / "chat_aio/__init__.py"
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True)
+
+    package.write_text("VALUE = 4\n")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "before")
+    package.write_text("VALUE = 3\n")
+    monkeypatch.setattr(side_by_side, "ROOT", root)
+    got = CliRunner().invoke(cli.main, ["--against", "HEAD", "--rounds", "2"])
+    assert got.exit_code == 0, got.output
+    assert "round 2 of 2" in got.output
+    assert "0.75 x (0.75 to 0.75)" in got.output

@@ -13,7 +13,15 @@ from chat_aio import Hooks
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import legal_holds
 from chat_aio.actions.maintenance.check.database import violations_in
-from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Receipts, Typing, Words
+from chat_aio.plugins import (
+    Attachments,
+    BlockedWords,
+    Filter,
+    Notifications,
+    Presence,
+    Receipts,
+    Typing,
+)
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
@@ -71,7 +79,7 @@ def _reads(world: World) -> Iterator[Call]:
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
         *(f"/invites/{world.code}", "/moderation/blocks", "/moderation/mutes?limit=1"),
         "/presence?userIds=alice,bob,mallory",
-        "/conversations?include=lastMessage,heads&q=o&unread=true",
+        "/conversations?include=lastMessage,unread&q=o&unread=true",
         *(f"{group}/messages?{each}={world.root}" for each in ("around", "after")),
         *("/mentions", "/mentions?limit=1", "/threads", "/threads?limit=1"),
     ):
@@ -132,7 +140,7 @@ def _writes(world: World, held_id: str) -> Iterator[Call]:
         body = {"targetType": kind, "targetId": target, "reason": "again"}
         yield "alice", "POST", "/moderation/reports", body
     yield "mod", "POST", "/moderation/bans", {"targetUserId": "oscar"}
-    desk = "/moderation/desk"
+    desk = "/moderation/tools"
     yield "mod", "GET", f"{desk}/messages?userId=alice&contains=a", None
     yield "mod", "GET", f"{desk}/messages?since=2020-01-01T00:00:00Z", None
     yield "mod", "GET", f"{desk}/messages/{world.plain}", None
@@ -168,6 +176,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
         ("thread_states",),
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
+        ("deleted_conversations", "departures"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
         ("notification_messages", "notifications", "notification_settings"),
         ("notification_shown", "push_subscriptions", "drafts"),
@@ -207,10 +216,10 @@ async def lane_of(
 
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
-    plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
+    plugins = [Presence(), Receipts(), Typing(), Filter([BlockedWords(["qqq"], action="hold")])]
     plugins += [Notifications(), Attachments()]
     people = await serve(
-        HOOKS, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
+        HOOKS, plugins=plugins, inbox=True, room_controls=True, moderation_tools=True
     )
     world = await make_world(people)
     await people("carol").edit(world.plain, "as it was")
@@ -218,6 +227,8 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
     context = people("mod").chat._context
     await legal_holds.place(context, "mod", "user", "nobody", "case 12")
+    gone = await people("alice").group("bob")
+    await people("alice").chat.conversations.delete_conversation("alice", gone)
     for key in ("held", "another"):
         held = {"body": "qqq", "clientMessageId": key}
         await people("alice").post(f"/conversations/{world.group}/messages", held)

@@ -51,7 +51,7 @@ async def test_a_missing_mongod(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     result = await run("demo", "--port", "0", "--data", str(tmp_path))
     assert result.exit_code == 1
-    assert "chat-aio[embedded]" in result.output.splitlines()[-1]
+    assert "the extra `embedded`" in result.output.splitlines()[-1]
     assert "Traceback" not in result.output
 
 
@@ -157,7 +157,7 @@ async def test_a_served_chat_with_plugins(mongo_url: str, database: Database) ->
 
 
 async def test_a_served_chat_may_keep_people_apart(mongo_url: str, database: Database) -> None:
-    on = ("--plugins", "presence", "--separate-blocked", "--presence-needs-exchange")
+    on = ("--plugins", "presence", "--hide-blocked-users", "--presence-requires-mutual-messages")
     async with (
         serving(mongo_url, database.name, *on) as base,
         ClientSession(headers=ADA) as session,

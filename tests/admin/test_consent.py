@@ -20,20 +20,23 @@ from chat_aio.admin.cli import main
 from chat_aio.plugins import Filter
 from tests.admin.life import HELD
 from tests.admin.running import AS_MOD, Moderate, People, Tool, kept, run
+from tests.admin.test_records import age
 from tests.conftest import Database, MakePeople
 
 ROOT = Path(__file__).parents[2]
 SOMETHING = "0d6f2c9f8a4be1d3c7a95e02"
+CONVERSATION = "1d6f2c9f8a4be1d3c7a95e02"
 
 ASKING: dict[tuple[str, ...], tuple[str, ...]] = {
     ("attachments", "sweep"): (),
-    ("erase",): ("mallory", *AS_MOD),
+    ("users", "erase"): ("mallory", *AS_MOD),
+    ("conversations", "delete"): (CONVERSATION, *AS_MOD),
     ("migrate",): ("--finish",),
     ("moderation", "discard-held"): (SOMETHING, *AS_MOD),
     ("moderation", "remove-message"): (SOMETHING, *AS_MOD),
     ("moderation", "remove-messages"): ("--user", "mallory", *AS_MOD),
-    ("records",): ("--bans", "30", *AS_MOD),
-    ("restored",): (),
+    ("purge-records",): ("--bans", "30", *AS_MOD),
+    ("mark-restored",): (),
     ("retention",): ("--older-than", "30", *AS_MOD),
     ("stats", "update"): ("--keep-days", "30"),
 }
@@ -58,8 +61,8 @@ def test_all_of_them_have_the_options_and_are_documented() -> None:
     options = {words: {o for p in found.params for o in p.opts} for words, found in commands()}
     assert {words for words, found in options.items() if "--yes" in found} == ASKING.keys()
     assert all("--dry-run" in options[words] for words in ASKING)
-    page = (ROOT / "docs" / "maintenance.md").read_text()
-    _, _, listed = page.partition("## Before something is removed")
+    page = (ROOT / "docs/reference/cli.md").read_text()
+    _, _, listed = page.partition("## Confirmation")
     rows = re.findall(r"^\| `([a-z -]+?)(?: --[a-z-]+)?` \|", listed.partition("\n## ")[0], re.M)
     assert {tuple(row.split()) for row in rows} == ASKING.keys()
 
@@ -77,13 +80,15 @@ async def test_where_nobody_can_be_asked(words: tuple[str, ...], tool: Tool) -> 
 async def test_a_dry_run_writes_nothing(people: People, tool: Tool, database: Database) -> None:
     """Also where it is given together with --yes."""
     mallory = people("mallory")
-    sent = await mallory.send(await mallory.group(), "hello")
+    group = await mallory.group()
+    sent = await mallory.send(group, "hello")
+    there = {SOMETHING: sent["id"], CONVERSATION: group}
     collections = [name for name in await database.list_collection_names() if name != "signals"]
     before = await kept(database, *collections)
     for words, arguments in ASKING.items():
         if words == ("moderation", "discard-held"):
             continue
-        given = [sent["id"] if each == SOMETHING else each for each in arguments]
+        given = [there.get(each, each) for each in arguments]
         for options in (("--dry-run",), ("--dry-run", "--yes")):
             done = await tool(*words, *given, *options)
             assert (done.code, "Dry run: nothing was written." in done.output) == (0, True), done
@@ -151,7 +156,7 @@ async def test_a_question_at_a_terminal(
     group = await mallory.group("alice")
     await mallory.send(group, "hello")
     place = ("--mongo-url", client_url, "--database", database.name)
-    async with Terminal("erase", "mallory", *AS_MOD, *place) as terminal:
+    async with Terminal("users", "erase", "mallory", *AS_MOD, *place) as terminal:
         await terminal.until("Erase mallory? [y/N]")
         assert re.search(r"1 +messages", terminal.shown)
         terminal.answer(answer)
@@ -164,11 +169,29 @@ async def test_a_question_at_a_terminal(
     assert message["body"] == ("hello" if code else "")
 
 
+async def test_what_comes_during_a_question_stays(
+    people: People, client_url: str, database: Database
+) -> None:
+    """The command does what it has shown, though more could be done by then."""
+    mallory = people("mallory")
+    await mallory.send(await mallory.group(), "shown")
+    await age(database, "messages")
+    place = ("--mongo-url", client_url, "--database", database.name)
+    async with Terminal("retention", "--older-than", "30", *AS_MOD, *place) as terminal:
+        await terminal.until("[y/N]")
+        await mallory.send(await mallory.group(), "later")
+        await age(database, "messages")
+        terminal.answer("y")
+        assert await terminal.end() == 0
+    messages = (await kept(database, "messages"))[0]
+    assert sorted(message["body"] for message in messages) == ["", "later"]
+
+
 async def test_ctrl_c_ends_a_question(people: People, client_url: str, database: Database) -> None:
     mallory = people("mallory")
     await mallory.send(await mallory.group(), "hello")
     place = ("--mongo-url", client_url, "--database", database.name)
-    async with Terminal("erase", "mallory", *AS_MOD, *place) as terminal:
+    async with Terminal("users", "erase", "mallory", *AS_MOD, *place) as terminal:
         await terminal.until("Erase mallory? [y/N]")
         # Once is enough, unless it meets a destructor, in which Python drops exceptions.
         while terminal.process.returncode is None:
@@ -187,7 +210,7 @@ async def test_ctrl_c_amid_the_work_says_how_to_go_on(
 
     await people("mallory").send(await people("mallory").group(), "hello")
     monkeypatch.setattr("chat_aio.actions.maintenance.erasure.erase_user", interrupted)
-    done = await tool("erase", "mallory", *AS_MOD, "--yes")
+    done = await tool("users", "erase", "mallory", *AS_MOD, "--yes")
     assert (done.code, "run the command again to do the rest" in done.errors) == (1, True)
 
 
@@ -212,20 +235,20 @@ async def test_restored_explains_itself_and_is_taken_back(
     people: People, tool: Tool, database: Database
 ) -> None:
     await people("alice").group()
-    would = await tool("restored", "--dry-run")
+    would = await tool("mark-restored", "--dry-run")
     assert "For 7 days clients with a position from before now get stream.reset" in would.output
-    assert "chat-aio restored --undo" in would.output
+    assert "chat-aio mark-restored --undo" in would.output
     assert await database["settings"].find_one({"_id": "restored"}) is None
-    nothing = await tool("restored", "--undo", "--yes")
+    nothing = await tool("mark-restored", "--undo", "--yes")
     assert (nothing.code, nothing.output) == (0, "no restore is noted\n")
-    done = await tool("restored", "--yes", "--json")
+    done = await tool("mark-restored", "--yes", "--json")
     assert done.json["behind"] == []
-    again = await tool("restored", "--dry-run")
+    again = await tool("mark-restored", "--dry-run")
     assert f"A restore is noted already, at {done.json['restoredAt']}" in again.output
-    undone = await tool("restored", "--undo", "--yes")
-    assert (undone.code, undone.output) == (0, "the note of the restore is taken back\n")
+    undone = await tool("mark-restored", "--undo", "--yes")
+    assert (undone.code, undone.output) == (0, "the note of the restore is removed\n")
     assert (await database["settings"].find_one({"_id": "restored"}) or {}).get("at") is None
-    assert (await run("restored", "--undo", "--repair", "--yes")).code == 2
+    assert (await run("mark-restored", "--undo", "--repair", "--yes")).code == 2
 
 
 async def test_ctrl_c_during_an_import(

@@ -83,6 +83,10 @@ async def moved(source: Source, database: Database, tmp_path: Path) -> Moved:
     ):
         assert answer.status == 200, answer
     await alice.send(world.group, "to zoe as well")
+    versioned: dict[str, dict[str, Any]] = {"$set": {"metadataVersion": 3}}
+    await source.database["messages"].update_one({"body": "to zoe as well"}, versioned)
+    versioned["$set"] |= {"key": "order:7"}
+    await source.database["conversations"].update_one({"_id": world.group}, versioned)
     key = await source.database["settings"].find_one({"_id": "direct_conversation_key"})
     assert key is not None
     await database["settings"].replace_one({"_id": key["_id"]}, key, upsert=True)
@@ -138,7 +142,7 @@ async def documents(database: Database, moved: Moved) -> Any:
     for row in found["conversations"]:
         # A mark says what was known then; an import knows it up to what was read.
         for participant in row["participants"]:
-            participant.pop("sentUpto"), participant.pop("sentCount")
+            participant.pop("sentUpToSeq"), participant.pop("sentCount")
     return found
 
 
@@ -283,6 +287,16 @@ async def test_what_is_there_with_other_content_is_not_overwritten(
     refused = (await tool("conversations", "import", str(moved.file))).refusal_at_work
     assert "the direct conversation of alice and bob" in refused
     assert "other content" in refused
+    assert await database["conversations"].count_documents({}) == 1
+
+
+async def test_a_key_that_another_conversation_has_is_not_taken(
+    database: Database, tool: Tool, people: People, moved: Moved
+) -> None:
+    other = await people("alice").group()
+    await database["conversations"].update_one({"_id": other}, {"$set": {"key": "order:7"}})
+    refused = (await tool("conversations", "import", str(moved.file))).refusal_at_work
+    assert f"{moved.world.group} cannot be imported: another conversation has its key" in refused
     assert await database["conversations"].count_documents({}) == 1
 
 

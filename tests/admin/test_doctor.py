@@ -209,7 +209,7 @@ async def test_what_is_in_the_database(tool: Tool, database: Database) -> None:
         assert await examined() == usual | {"schema version": state}
     await database["settings"].delete_one({"_id": "schema"})
     said = (await tool("doctor")).output
-    assert "warning  role: MongoDB asks for no password\n         -> start MongoDB with" in said
+    assert "warning  role: MongoDB requires no password\n         -> start MongoDB with" in said
 
 
 async def test_a_majority_that_does_not_answer(client_url: str) -> None:

@@ -1,4 +1,4 @@
-"""`chat-aio export`: everything that concerns a user, and nothing else."""
+"""`chat-aio users export`: everything that concerns a user, and nothing else."""
 
 import json
 import os
@@ -28,7 +28,9 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
     plugins = [Filter([HELD])]
-    return await serve(hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True)
+    return await serve(
+        hooks, plugins=plugins, inbox=True, room_controls=True, moderation_tools=True
+    )
 
 
 BYTES = {"attachment_bytes.files", "attachment_bytes.chunks"}
@@ -97,35 +99,36 @@ async def test_every_line_is_there(
 ) -> None:
     life = await live(people, database)
     await people("alice").send(await people("alice").group("bob"), "of no concern")
-    run = await tool("export", USER)
+    run = await tool("users", "export", USER)
     wanted = await expected(people, life, database)
     lines = [json.loads(each) for each in run.output.split("\n") if each]
     assert in_order(by_kind(map(dict, lines), wanted)) == in_order(wanted)
     assert "LINES" in run.errors
 
     file = tmp_path / "user.jsonl"
-    kept = await tool("export", USER, "--output", str(file), "--json")
+    kept = await tool("users", "export", USER, "--output", str(file), "--json")
     assert file.read_text() == run.output
     assert kept.json["counts"] == {kind: len(rows) for kind, rows in wanted.items()}
-    assert "is there already" in (await tool("export", USER, "--output", str(file))).refusal
+    assert "already exists" in (await tool("users", "export", USER, "--output", str(file))).refusal
     assert os.listdir(tmp_path) == [file.name]
 
 
 async def test_what_is_there_of_nobody(people: People, tool: Tool, tmp_path: Path) -> None:
     await people("alice").group("bob")
-    unknown = await tool("export", USER)
+    unknown = await tool("users", "export", USER)
     assert (unknown.code, unknown.output) == (4, "")
     assert f"no row of the database names the user {USER}" in unknown.errors
-    run = await tool("export", USER, "--allow-unknown")
+    run = await tool("users", "export", USER, "--allow-unknown")
     assert (run.code, run.output) == (0, "")
     missing = tmp_path / "none"
-    lost = await tool("export", "alice", "--output", str(missing / "x"))
+    lost = await tool("users", "export", "alice", "--output", str(missing / "x"))
     (line,) = lost.errors.splitlines()
-    assert (lost.code, line) == (1, f"Error: --output: {missing} is no folder that exists")
+    assert (lost.code, line) == (1, f"Error: --output: {missing} is not an existing folder")
 
 
 def test_every_collection_is_looked_into() -> None:
     nobody_in = {"settings", "processes", "signals", "notification_messages", *BYTES}
+    nobody_in.add("deleted_conversations")
     assert {*COLLECTIONS} - nobody_in <= PLACES.keys() == LINES.keys()
     assert PLACES.keys() == WRITES.keys() | ACTS.keys()
     assert not WRITES.keys() & ACTS.keys()
@@ -167,9 +170,9 @@ async def test_who_came_back_to_history_since_joining(people: People, tool: Tool
         await alice.post(f"{here}/participants", {"userIds": [USER]}),
     ):
         assert answer.status == 200, answer
-    run = await tool("export", USER)
+    run = await tool("users", "export", USER)
     lines = [json.loads(each) for each in run.output.splitlines()]
     assert [each["id"] for each in lines if each["kind"] == "message"] == [mine["id"]]
     (participation,) = [each for each in lines if each["kind"] == "participation"]
-    assert participation["hiddenUpto"] == 2
+    assert participation["hiddenUpToSeq"] == 2
     assert "a secret of alice" not in run.output

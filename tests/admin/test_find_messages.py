@@ -17,9 +17,9 @@ async def test_messages_are_found(people: People, moderate: Moderate) -> None:
         ("--user", "alice", "--limit", "2"): [gone["id"], moths["id"]],
         ("--user", "alice", "--conversation", one): [first["id"]],
         ("--conversation", one): [reply["id"], first["id"]],
-        ("--conversation", one, "--term", "MOTH red"): [first["id"]],
-        ("--user", "bob", "--term", "京タ"): [reply["id"]],
-        ("--since", first["createdAt"], "--term", "moth"): [reply["id"], first["id"]],
+        ("--conversation", one, "--contains", "MOTH red"): [first["id"]],
+        ("--user", "bob", "--contains", "京タ"): [reply["id"]],
+        ("--since", first["createdAt"], "--contains", "moth"): [reply["id"], first["id"]],
         ("--conversation", two, "--until", first["createdAt"]): [],
         ("--user", "nobody"): [],
     }

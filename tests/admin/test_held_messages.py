@@ -5,7 +5,7 @@ import json
 import pytest
 
 from chat_aio import Hooks
-from chat_aio.plugins import Filter, Words
+from chat_aio.plugins import BlockedWords, Filter
 from tests.admin.running import AS_MOD, DO, Moderate, People, kept
 from tests.conftest import Database, MakePeople
 from tests.support.people import Person
@@ -13,7 +13,7 @@ from tests.support.people import Person
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    rule = Words(["bad"], action="hold", reason="a listed word")
+    rule = BlockedWords(["bad"], action="hold", reason="a listed word")
     hooks = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
     return await serve(hooks, plugins=[Filter([rule])], room_controls=True)
 

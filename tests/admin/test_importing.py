@@ -34,7 +34,7 @@ ANSWER = {
     "createdAt": "2024-01-01T10:02:00.5+01:00",
     "replyToMessageId": "$1:example.org",
     "threadRootMessageId": "$1:example.org",
-    "alsoInMain": True,
+    "alsoSendToMain": True,
     "reactions": [{"emoji": "🦋", "userId": "ada"}],
     "mentions": [{"userId": "ada"}],
 }
@@ -65,7 +65,7 @@ def written(tmp_path: Path, *lines: Any) -> str:
 
 
 async def test_the_lines_of_the_documents_are_such(tool: Tool, tmp_path: Path) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/guides/importing.md").read_text()
     (example,) = re.findall(r"```jsonl\n(.*?)```", text, re.S)
     file = written(tmp_path, example)
     assert (await tool("conversations", "import", file, "--json")).json["messages"] == 3
@@ -73,7 +73,7 @@ async def test_the_lines_of_the_documents_are_such(tool: Tool, tmp_path: Path) -
 
 
 def test_every_field_of_a_line_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/guides/importing.md").read_text()
     for shape, title in ((ConversationLine, "Of a \\*\\*conv"), (MessageLine, "Of a \\*\\*mess")):
         (part,) = re.findall(rf"{title}.*?\n\n(\|.*?)\n\n", text, re.S)
         first = "".join(row.split(" | ")[0] for row in part.splitlines() if "| - " not in row)
@@ -135,12 +135,19 @@ async def test_what_is_left_out_follows_from_the_rest(
         (
             (
                 HEADER,
-                {**ROOM, "participants": [{"userId": "ada", "role": "admin", "hiddenUpto": 2}]},
+                {**ROOM, "participants": [{"userId": "ada", "role": "admin", "hiddenUpToSeq": 2}]},
                 FIRST,
             ),
-            "hiddenUpto of ada is behind the last message",
+            "hiddenUpToSeq of ada is behind the last message",
         ),
         ((HEADER, {**ROOM, "type": "direct", "participants": []}), "must be two users"),
+        ((HEADER, {**DIRECT, "key": "order:7"}), "line 2: key is a field of groups"),
+        ((HEADER, {**ROOM, "key": " "}), "line 2: key must be 1 to 200 characters"),
+        ((HEADER, {**ROOM, "metadataVersion": 0}), "line 2: metadataVersion must be at least 1"),
+        (
+            (HEADER, {**ROOM, "key": "order:7"}, {**ROOM, "id": "other", "key": "order:7"}),
+            "conversation other cannot be imported: another conversation has its key",
+        ),
         ((HEADER, ROOM, {**FIRST, "body": " "}), "line 3: body must not be blank"),
         ((HEADER, ROOM, {**FIRST, "body": 5}), "line 3: body must be a string"),
         ((HEADER, ROOM, {**FIRST, "seq": 2}), "line 3: seq must be 1, the next one"),

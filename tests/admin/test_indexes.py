@@ -38,7 +38,10 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
             "different": [{"collection": "mutes", "index": "user_newest"}],
             # That of an option that is off, too.
             "surplus": [
-                {"collection": "messages", "index": each} for each in ("conversation_terms", "mine")
+                {"collection": "conversations", "index": "key"},
+                {"collection": "messages", "index": "conversation_reacted"},
+                {"collection": "messages", "index": "conversation_terms"},
+                {"collection": "messages", "index": "mine"},
             ],
         },
     )
@@ -48,6 +51,20 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
     assert (await tool("indexes", "apply")).code == 0
     found = await tool("indexes", "check")
     assert (found.code, "surplus" in found.output) == (0, True)
+
+
+async def test_indexes_of_metadata_are_named_and_created(tool: Tool, database: Database) -> None:
+    fields = "--metadata-indexes", "orderId,50% off"
+    names = ["metadata.orderId", "metadata.50%25 off"]
+    found = await tool("indexes", "check", *fields, "--json")
+    missing = json.loads(found.output)["missing"]
+    assert (found.code, [each["index"] for each in missing]) == (3, names)
+    doctor = await tool("doctor", CHAT_AIO_METADATA_INDEXES="orderId")
+    assert "metadata.orderId does not exist" in doctor.output
+    made = await tool("indexes", "apply", *fields, "--json")
+    assert [each["index"] for each in made.json["created"]] == names
+    assert {*names} < set(await database["conversations"].index_information())
+    assert (await tool("indexes", "check", *fields)).code == 0
 
 
 @pytest.mark.parametrize("command", [("check",), ("indexes", "check")], ids=" ".join)

@@ -8,7 +8,7 @@ import pytest
 
 from chat_aio import Hooks
 from chat_aio.actions.maintenance import retention
-from chat_aio.plugins import Filter, Words
+from chat_aio.plugins import BlockedWords, Filter
 from chat_aio.store.maintenance import retention as stored
 from tests.admin.running import AS_MOD, DO, People, Tool
 from tests.admin.test_records import ALL, COLLECTIONS, age, happen
@@ -18,7 +18,7 @@ from tests.support.moderating import is_mod
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    return await serve(Hooks(can_moderate=is_mod), moderation_desk=True)
+    return await serve(Hooks(can_moderate=is_mod), moderation_tools=True)
 
 
 async def place(tool: Tool, kind: str, target: str) -> str:
@@ -34,11 +34,11 @@ async def test_a_hold_on_a_user_keeps_their_records(
     assert await place(tool, "user", "mallory") == "Placed a legal hold on user mallory.\n"
     assert "Nothing done" in await place(tool, "user", "mallory")
     await age(database, *COLLECTIONS)
-    done = (await tool("records", *ALL, *DO, "--json")).json["records"]
+    done = (await tool("purge-records", *ALL, *DO, "--json")).json["records"]
     # Of the report on mallory's message, and what was asked and decided in mallory's group.
     assert (done["reports"], done["join_requests"], done["bans"]) == (0, 0, 1)
     assert (await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)).code == 0
-    done = (await tool("records", *ALL, *DO, "--json")).json["records"]
+    done = (await tool("purge-records", *ALL, *DO, "--json")).json["records"]
     assert (done["reports"], done["join_requests"]) == (1, 1)
 
 
@@ -64,7 +64,7 @@ async def test_a_hold_stops_retention(
     await place(tool, "conversation", held)
     await place(tool, "user", "mallory")
     run = await tool("retention", "--older-than", "30", *mode, *DO)
-    assert "Under a legal hold, and left as they are: 2 conversations." in run.errors
+    assert "Under a legal hold, and kept: 2 conversations." in run.errors
     for group, stays in ((held, 1), (theirs, 2), (free, 0)):
         live = {"conversationId": group, "deletedAt": None}
         assert await database["messages"].count_documents(live) == stays
@@ -123,11 +123,11 @@ async def test_a_hold_stops_erasure(people: People, tool: Tool, database: Databa
     for kind, target in (("user", "mallory"), ("conversation", group)):
         await place(tool, kind, target)
         for dry in ((), ("--dry-run",)):
-            refused = await tool("erase", "mallory", *DO, *dry)
+            refused = await tool("users", "erase", "mallory", *DO, *dry)
             assert (refused.code, f"on {kind} {target}" in refused.errors) == (2, True), refused
         await tool("legal-hold", "lift", kind, target, *AS_MOD)
     assert (await database["messages"].find_one({}) or {})["senderId"] == "mallory"
-    assert (await tool("erase", "mallory", *DO)).code == 0
+    assert (await tool("users", "erase", "mallory", *DO)).code == 0
     assert (await database["messages"].find_one({}) or {})["body"] == ""
 
 
@@ -141,7 +141,7 @@ async def test_a_hold_on_a_user_keeps_what_others_have_in_their_conversations(
     await alice.edit(answer["id"], "another answer")
     await mallory.send(group, "evidence")
     await place(tool, "user", "mallory")
-    refused = await tool("erase", "alice", *DO)
+    refused = await tool("users", "erase", "alice", *DO)
     assert (refused.code, "on user mallory" in refused.errors) == (2, True), refused
     assert await database["message_versions"].count_documents({"expiresAt": {"$exists": True}}) == 0
     await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
@@ -172,7 +172,7 @@ async def test_versions_under_a_hold_do_not_expire(
     assert await expiring() == {others, second}
     await tool("retention", "--older-than", "30", *DO)
     assert await expiring() == {others}
-    assert len((await people("mod").get(f"/moderation/desk/messages/{first}/versions")).json)
+    assert len((await people("mod").get(f"/moderation/tools/messages/{first}/versions")).json)
     await place(tool, "conversation", group)
     await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
     assert await expiring() == {others}
@@ -183,7 +183,7 @@ async def test_versions_under_a_hold_do_not_expire(
 async def test_messages_that_wait_for_a_moderator_stay_listed(
     serve: MakePeople, tool: Tool, database: Database
 ) -> None:
-    plugins = [Filter([Words(["spam"], action="hold")])]
+    plugins = [Filter([BlockedWords(["spam"], action="hold")])]
     people = await serve(Hooks(can_moderate=is_mod), plugins=plugins)
     alice, mod = people("alice"), people("mod")
     group = await alice.group()

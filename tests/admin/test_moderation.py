@@ -12,12 +12,12 @@ from tests.admin.running import AS_MOD, DO, Moderate, People, kept, run
 from tests.conftest import Database
 
 COMMANDS = (
-    *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find", "context"),
+    *("reports", "report", "update-report", "bans", "ban", "unban", "audit", "find", "context"),
     *("remove-message", "remove-messages", "restore-message", "versions"),
     *("held", "release-held", "discard-held"),
 )
 WRITING = (
-    *("resolve", "ban", "unban", "remove-message", "remove-messages", "restore-message"),
+    *("update-report", "ban", "unban", "remove-message", "remove-messages", "restore-message"),
     *("release-held", "discard-held"),
 )
 
@@ -146,7 +146,7 @@ async def test_a_report_is_settled(people: People, moderate: Moderate, database:
     await reported(people)
     (found,) = (await moderate("reports", "--target-type", "message", "--json")).json["reports"]
     before = await kept(database, "reports", "audit")
-    settle = ("resolve", found["id"], "--status", "resolved", "--note", "gone", *AS_MOD)
+    settle = ("update-report", found["id"], "--status", "resolved", "--note", "gone", *AS_MOD)
     would = await moderate(*settle, "--dry-run", "--json")
     assert (would.json["dryRun"], would.json["report"]) == (True, found)
     assert await kept(database, "reports", "audit") == before
@@ -240,7 +240,7 @@ async def test_a_removed_message_is_restored(
     restore = ("restore-message", kept_one["id"], *AS_MOD)
     assert "Nothing done" in (await moderate(*restore)).output
     await moderate("remove-message", lost["id"], *DO)
-    monkeypatch.setenv("CHAT_AIO_MODERATION_DESK", "true")
+    monkeypatch.setenv("CHAT_AIO_MODERATION_TOOLS", "true")
     await moderate("remove-message", kept_one["id"], *DO)
     lines = await moderate("versions", kept_one["id"], "--json-lines")
     (version,) = map(json.loads, lines.output.splitlines())
@@ -272,7 +272,7 @@ async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None
     past = ("--until", "2020-01-01T00:00:00Z")
     refused = {
         ("report", "none"): "no such report",
-        ("resolve", "none", "--status", "triaged", *AS_MOD): "no such report",
+        ("update-report", "none", "--status", "triaged", *AS_MOD): "no such report",
         ("unban", "none", *AS_MOD): "no such ban",
         ("remove-message", "none", *DO): "no such message",
         ("release-held", "none", *AS_MOD): "no such held message",
@@ -294,11 +294,11 @@ async def test_what_makes_no_sense_is_a_matter_of_usage() -> None:
         ("ban", "eve", *AS_MOD, "--for", "0"): "--for",
         ("ban", "eve", *AS_MOD, "--until", "2026-01-31"): "offset",
         ("ban", "eve", *AS_MOD, "--for", "1", "--until", "2100-01-01T00:00:00Z"): "not both",
-        ("resolve", "x", *AS_MOD, "--status", "open"): "--status",
+        ("update-report", "x", *AS_MOD, "--status", "open"): "--status",
         ("report", " "): "not blank",
         ("find",): "--conversation",
-        ("find", "--term", "moth"): "--term needs",
-        ("find", "--user", "x", "--term", "?!"): "letter",
+        ("find", "--contains", "moth"): "--contains needs",
+        ("find", "--user", "x", "--contains", "?!"): "letter",
     }
     for asked, why in senseless.items():
         got = await run("moderation", *asked)

@@ -12,7 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from chat_aio.plugins import Filter, Words
+from chat_aio.plugins import BlockedWords, Filter
 from chat_aio.store.database import Database as Store
 from tests.admin.running import AS_MOD, Moderate, People, Run, kept
 from tests.conftest import Database, MakePeople
@@ -157,7 +157,7 @@ async def test_bans_about_to_end(people: People, ask: Ask, moderate: Moderate) -
 
 
 async def test_words_that_are_held(serve: MakePeople, ask: Ask) -> None:
-    held = Filter([Words(["casino"], action="hold", reason="no gambling")])
+    held = Filter([BlockedWords(["casino"], action="hold", reason="no gambling")])
     people = await serve(plugins=[held])
     for sender in ("alice", "bob"):
         group = await people(sender).group()
@@ -257,7 +257,7 @@ async def test_collections_have_the_prefix(serve: MakePeople, ask: Ask) -> None:
 
 
 async def test_every_query_is_in_the_guide() -> None:
-    guide = (PATH.parents[1] / "docs" / "moderation.md").read_text()
+    guide = (PATH.parents[1] / "docs/moderation/api-and-cli.md").read_text()
     for name, command in SCRIPT.moderation.commands.items():
         assert f"`{name}`" in guide
         assert command.help, name

@@ -69,7 +69,7 @@ async def test_linters_like_it(app: Path) -> None:
 def test_it_says_what_it_made(here: Path) -> None:
     said = make("shop", "--into", "some_folder").output.splitlines()
     # Where the chat itself is installed from a folder, as here, a sentence stands behind.
-    assert "on a server, put a released version" in said.pop()
+    assert "on a server, replace it by a released version" in said.pop()
     made = {each.relative_to("some_folder") for each in Path("some_folder").rglob("*.*")}
     assert said[0] == "Made some_folder/:"
     assert {Path(each.strip()) for each in said[1:-3]} == {*made, Path("Makefile")}
@@ -161,7 +161,7 @@ def test_nothing_is_written_over(here: Path) -> None:
     Path("file").write_text("mine")
     for arguments, said in (
         (["shop"], "shop is not empty"),
-        (["shop", "--into", "file"], "file is there already, and is no folder"),
+        (["shop", "--into", "file"], "file already exists, and is no folder"),
         (["shop", "--into", "no/where"], "there is no folder"),
         (["shop", "--into", "s" * 300], "cannot be written: File name too long"),
     ):
@@ -218,7 +218,7 @@ def test_it_asks_for_the_chat_that_made_it(
     assert new._requirement("[a]") == requirement
     readme = dict(new._files("shop"))["README.md"]
     is_local = requirement.endswith("file:///src/chat")
-    assert ("on a server, put a released version" in readme) is is_local
+    assert ("on a server, replace it by a released version" in readme) is is_local
     assert "{checkout}" not in readme
 
 

@@ -38,13 +38,13 @@ async def test_before_anything_was_told(tool: Tool) -> None:
         "waiting": 0,
         "dead": 0,
     }
-    assert (await tool("notifications", "dead")).output == "(none)\n"
+    assert (await tool("notifications", "dead-letters")).output == "(none)\n"
 
 
 async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Database) -> None:
     letters = [dead_letter("bob", "m1"), dead_letter("bob", "m2"), dead_letter("eve", "m1")]
     await database["notifications"].insert_many([*letters, dead_letter("eve", "m3")])
-    listed = (await tool("notifications", "dead", "--limit", "3", "--json")).json
+    listed = (await tool("notifications", "dead-letters", "--limit", "3", "--json")).json
     assert (len(listed["dead"]), listed["more"]) == (3, True)
     assert listed["dead"][0] == {
         "userId": "bob",
@@ -54,7 +54,7 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
         "notBefore": "2026-01-31T00:00:00.000Z",
         "error": "the webhook answered 500",
     }
-    assert "the webhook answered 500" in (await tool("notifications", "dead")).output
+    assert "the webhook answered 500" in (await tool("notifications", "dead-letters")).output
     refused = await tool("notifications", "retry")
     assert refused.code == 2
     assert "--all" in refused.errors
@@ -75,7 +75,7 @@ async def test_status_beside_a_process_that_tells(
 ) -> None:
     """And what is tried again is delivered by that process."""
     told = Told()
-    people = await serve(plugins=[quick(told, tries=1)])
+    people = await serve(plugins=[quick(told, max_attempts=1)])
     await ready(database)
     told.failures["bob"] = 1
     await people("alice").send(await people("alice").direct("bob"), "hi")

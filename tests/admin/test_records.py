@@ -1,4 +1,4 @@
-"""`chat-aio records`: old records are removed."""
+"""`chat-aio purge-records`: old records are removed."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -26,7 +26,7 @@ TIMES = ("createdAt", "updatedAt", "revokedAt", "resolvedAt", "at", "lastSeenAt"
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    return await serve(Hooks(can_moderate=is_mod), moderation_desk=True)
+    return await serve(Hooks(can_moderate=is_mod), moderation_tools=True)
 
 
 async def age(database: Database, *collections: str, days: int = 40) -> None:
@@ -67,13 +67,13 @@ async def test_what_is_over_goes_and_what_is_not_stays(
 ) -> None:
     await happen(people, database)
     before = await left(database)
-    none = (await tool("records", *ALL, *DO, "--json")).json["records"]
+    none = (await tool("purge-records", *ALL, *DO, "--json")).json["records"]
     assert set(none.values()) == {0}
     await database["audit"].delete_many({"action": rules.ACTION})
     await age(database, *COLLECTIONS)
-    would = (await tool("records", *ALL, *AS_MOD, "--dry-run", "--json")).json
+    would = (await tool("purge-records", *ALL, *AS_MOD, "--dry-run", "--json")).json
     assert await left(database) == before
-    done = (await tool("records", *ALL, *DO, "--json")).json["records"]
+    done = (await tool("purge-records", *ALL, *DO, "--json")).json["records"]
     assert (
         done
         == would["records"]
@@ -100,10 +100,10 @@ async def test_only_what_is_named_is_removed(
     await happen(people, database)
     await age(database, *COLLECTIONS)
     before = await left(database)
-    await tool("records", "--bans", "30", *DO)
+    await tool("purge-records", "--bans", "30", *DO)
     after = await left(database)
     assert after == {**before, "bans": 1, "audit": before["audit"] + 2}
-    refused = await tool("records", *DO)
+    refused = await tool("purge-records", *DO)
     assert (refused.code, "--reports 365" in refused.errors) == (2, True)
 
 
@@ -116,7 +116,9 @@ async def test_it_goes_on_in_portions(
         await mod.call("DELETE", f"/moderation/bans/{made['id']}")
     await age(database, "bans")
     monkeypatch.setattr(records, "AT_A_TIME", 2)
-    assert (await tool("records", "--bans", "30", *DO, "--json")).json["records"] == {"bans": 5}
+    assert (await tool("purge-records", "--bans", "30", *DO, "--json")).json["records"] == {
+        "bans": 5
+    }
 
 
 async def test_a_message_that_is_restored_behind_the_retention_is_emptied(
@@ -126,7 +128,7 @@ async def test_a_message_that_is_restored_behind_the_retention_is_emptied(
     alice, mod = people("alice"), people("mod")
     group = await alice.group()
     sent = [await alice.send(group, f"text {number}") for number in range(3)]
-    removed = f"/moderation/desk/messages/{sent[0]['id']}"
+    removed = f"/moderation/tools/messages/{sent[0]['id']}"
     await mod.post(f"{removed}/remove")
     await age(database, "messages")
     context = alice.chat._context

@@ -61,7 +61,7 @@ async def test_options_narrow_what_is_removed(
     for group in (here, there):
         for text in ("one", "buy two", "buy three"):
             last = await mallory.send(group, text)
-    narrowed = ("--conversation", here, "--term", "BUY", "--until", last["createdAt"], "--yes")
+    narrowed = ("--conversation", here, "--contains", "BUY", "--until", last["createdAt"], "--yes")
     assert (await moderate(*MANY, *narrowed)).output.startswith("Removed 2 messages in 1 ")
     since = ("--since", last["createdAt"], "--yes")
     assert (await moderate(*MANY, *since)).output.startswith("Removed 1 message in 1 ")

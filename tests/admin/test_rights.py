@@ -15,6 +15,7 @@ from chat_aio.plugins import Filter
 from chat_aio.store import indexes, privileges
 from chat_aio.store.database import Database as Store
 from chat_aio.store.privileges import EVERY_COMMAND, OF_COMMANDS
+from tests.admin.deleting import filled_group
 from tests.admin.life import HELD, MODERATORS, PAST, USER, live, text_of
 from tests.admin.running import AS_MOD, DO, Run, kept, run
 from tests.conftest import Database, MakePeople
@@ -26,9 +27,10 @@ OLD = ("--reports", "1", "--bans", "1", "--join-requests", "1", "--audit", "1", 
 RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
     "legal-hold": (("legal-hold", "place", *HOLD), ("legal-hold", "lift", "user", USER, *AS_MOD)),
     "retention": (("retention", "--older-than", "30", *DO),),
-    "records": (("records", *OLD, *DO),),
+    "purge-records": (("purge-records", *OLD, *DO),),
     "retention --remove": (("retention", "--older-than", "30", "--remove", *DO),),
-    "erase": (("erase", USER, *DO),),
+    "users erase": (("users", "erase", USER, *DO),),
+    "conversations delete": (("conversations", "delete", "doomed", *DO),),
 }
 
 
@@ -41,7 +43,7 @@ async def mongod(tmp_path: Path) -> AsyncIterator[Guarded]:
 async def filled(serve: MakePeople, database: Database, mongod: Guarded) -> Database:
     """A database `chat` behind a password, with a user's whole life in it."""
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
-    options: dict[str, Any] = {"inbox": True, "room_controls": True, "moderation_desk": True}
+    options: dict[str, Any] = {"inbox": True, "room_controls": True, "moderation_tools": True}
     life = await live(await serve(hooks, plugins=[Filter([HELD])], **options), database)
     ours = mongod.admin["chat"]
     await indexes.apply(Store(ours))
@@ -56,6 +58,7 @@ async def filled(serve: MakePeople, database: Database, mongod: Guarded) -> Data
         {"conversationId": life.fenced}, {"$set": {"createdAt": PAST}}
     )
     await ours["audit"].update_one({}, {"$set": {"at": PAST}})
+    await filled_group(ours, 3, 1, conversation_id="doomed")
     return ours
 
 
@@ -173,7 +176,7 @@ async def test_the_names_of_rights(mongod: Guarded) -> None:
 
 
 def test_the_documented_rights_are_the_needed_ones() -> None:
-    page = (ROOT / "docs" / "maintenance.md").read_text().partition("## Rights")[2]
+    page = (ROOT / "docs/reference/cli.md").read_text().partition("## Rights")[2]
     rows = dict(re.findall(r"^\| `([a-z -]+)` \| (.*) \|$", page.partition("\n## ")[0], re.M))
     documented = {
         command: {

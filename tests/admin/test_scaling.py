@@ -9,7 +9,7 @@ import pytest
 from benchmarks.scaling import (
     Costs,
     Load,
-    feed_wall,
+    feed_limit,
     full_first,
     fullness,
     greatest_sends,
@@ -22,9 +22,8 @@ from click.testing import CliRunner
 
 DOCS = Path(__file__).parents[2] / "docs"
 NO_TICKS = Costs(ticks_per_second=0)
-CONSOLE = re.findall(
-    r"```console\n\$ scripts/scaling(.*)\n((?:.*\n)*?)```", (DOCS / "scaling.md").read_text()
-)
+GUIDE = (DOCS / "operations/scaling.md").read_text()
+CONSOLE = re.findall(r"```console\n\$ scripts/scaling(.*)\n((?:.*\n)*?)```", GUIDE)
 
 
 def run(*options: str) -> str:
@@ -48,9 +47,9 @@ def test_the_wall_of_one_feed_does_not_move_with_processes() -> None:
         for count in (1, 10, 1_000, 1_000_000)
     ]
     assert sends == sorted(sends)
-    assert feed_wall(NO_TICKS) == 20_000
-    assert sends[-1] < feed_wall(NO_TICKS)
-    assert sends[-1] == pytest.approx(feed_wall(NO_TICKS), rel=1e-4)
+    assert feed_limit(NO_TICKS) == 20_000
+    assert sends[-1] < feed_limit(NO_TICKS)
+    assert sends[-1] == pytest.approx(feed_limit(NO_TICKS), rel=1e-4)
 
 
 def test_without_load_nothing_is_used() -> None:
@@ -133,7 +132,7 @@ def test_the_table_names_what_is_full_first() -> None:
 
 
 def test_options_replace_figures() -> None:
-    assert "the wall of one feed: 10,000 events/s" in run("--cpu-per-event", "100")
+    assert "the limit of one feed: 10,000 events/s" in run("--cpu-per-event", "100")
     assert run("--mongod-per-cursor", "1") != run()
     assert re.search(r"^ +7 ", run("--processes", "7"), re.M)
     assert "  hot conversation  " in run("--hot-share", "1").splitlines()[-3]
@@ -143,7 +142,7 @@ def test_options_replace_figures() -> None:
 
 
 def test_the_defaults_are_those_of_the_measurements() -> None:
-    text, costs = (DOCS / "operations.md").read_text(), Costs()
+    text, costs = (DOCS / "project/benchmarks.md").read_text(), Costs()
     for row, figure in {
         "P1": "521 µs of CPU",
         "P2": f"{costs.hot_alone:,}/s",

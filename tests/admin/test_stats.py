@@ -32,7 +32,7 @@ from tests.support.histories import (
 )
 
 DAYS = 20
-DOCUMENT = Path(__file__).parents[2] / "docs" / "statistics.md"
+DOCUMENT = Path(__file__).parents[2] / "docs/operations/statistics.md"
 
 
 def day(days_ago: int) -> str:
@@ -279,7 +279,7 @@ async def test_what_is_shown_and_what_is_refused(
     today = await tool("stats", "update", "--until", day(0))
     assert "not complete" in today.refusal
     wrong = await tool("stats", "show", "--since", "yesterday")
-    assert (wrong.code, "no day" in wrong.errors) == (2, True)
+    assert (wrong.code, "is not a day" in wrong.errors) == (2, True)
 
 
 async def test_a_day_is_complete_a_while_after_its_end(chat: Chat) -> None:
@@ -296,9 +296,9 @@ async def test_an_erased_user_is_counted_and_not_named(
     await write_history(database, [(each, midnight(1)) for each in ("ada", "mallory", "ada")])
     await tool("stats", "update")
     before = (await tool("stats", "show", "--json")).json
-    exported = (await tool("export", "mallory")).output.splitlines()
+    exported = (await tool("users", "export", "mallory")).output.splitlines()
     assert {"kind": "activeDay", "day": day(1)}.items() <= json.loads(exported[-1]).items()
-    pseudonym = (await tool("erase", "mallory", *DO, "--json")).json["pseudonym"]
+    pseudonym = (await tool("users", "erase", "mallory", *DO, "--json")).json["pseudonym"]
     (row,) = await rows_of(database)
     assert sorted(row["senderIds"]) == ["ada", pseudonym]
     assert (await tool("stats", "show", "--json")).json == before
@@ -308,7 +308,7 @@ async def test_an_erased_user_is_counted_and_not_named(
 
 
 def documented(name: str) -> Any:
-    """The pipeline of docs/statistics.md below a heading; JSON is JavaScript, too."""
+    """The pipeline of docs/operations/statistics.md below a heading; JSON is JavaScript, too."""
     text = DOCUMENT.read_text().partition(f"## {name}\n")[2]
     section = text.partition("\n## ")[0]
     (pipeline,) = re.findall(r"\ndb\.daily_stats\.aggregate\((.*?)\);\n", section, re.S)

@@ -11,7 +11,8 @@ from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
 from pymongo import AsyncMongoClient
 
-from chat_aio import Chat
+from chat_aio import Chat, Options
+from chat_aio.capabilities import Capability
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
 from chat_aio.plugins import Attachments
@@ -188,6 +189,13 @@ class Demo:
                 for sender_id, body in messages
             )
             return [message["_id"] for message in await asyncio.gather(*sends)]
+
+    async def delete_conversation(self, conversation_id: str) -> None:
+        """As a host does in a process of its own."""
+        async with AsyncMongoClient[dict[str, Any]](self._mongo_url) as client:
+            options = Options(disabled_capabilities=frozenset({Capability.STREAMS}))
+            async with Chat(client[self.database], options=options) as chat:
+                await chat.conversations.delete_conversation("host", conversation_id)
 
     async def write(self, user_id: str, conversation_id: str, body: str, **more: Any) -> Any:
         """Send a message with what else it has; returns it."""

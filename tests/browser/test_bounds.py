@@ -46,7 +46,7 @@ async def run(page: Page, script: str) -> Any:
 
 @pytest.mark.parametrize(
     "reading",
-    ["shown.setReading(true)", "shown.setReading(false, { isAtEnd: true })"],
+    ["shown.setViewing(true)", "shown.setViewing(false, { isAtEnd: true })"],
     ids=["before the reader's eyes", "in a hidden tab"],
 )
 async def test_at_the_end_of_a_list_the_oldest_messages_are_let_go(
@@ -73,7 +73,7 @@ async def test_who_is_not_at_the_end_keeps_what_is_looked_at_for_long(empty: Pag
     script = """
         const shown = await begun(1);
         await shown.open("c0");
-        shown.setReading(false);
+        shown.setViewing(false);
         come(51, 2_050);
         await turn();
         const first = heldIn(shown)[0].seq;
@@ -98,7 +98,7 @@ async def test_a_list_that_is_not_open_any_more_is_bounded(empty: Page) -> None:
     script = """
         const shown = await begun(2);
         await shown.open("c0");
-        shown.setReading(false);
+        shown.setViewing(false);
         come(51, 1_000);
         await shown.open("c1");
         come(1_001, 1_001);

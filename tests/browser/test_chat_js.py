@@ -10,7 +10,14 @@ import pytest
 from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
+from chat_aio.actions.api import (
+    ConversationsAPI,
+    InboxAPI,
+    ModerationAPI,
+    ModerationToolsAPI,
+    RoomsAPI,
+    ServerAPI,
+)
 from chat_aio.plugins import (
     Attachments,
     Drafts,
@@ -20,7 +27,7 @@ from chat_aio.plugins import (
     Receipts,
     Typing,
 )
-from chat_aio.schema import desk, inbox, models, wire
+from chat_aio.schema import inbox, models, moderation_tools, wire
 from chat_aio.web.browser_files import BROWSER
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
@@ -30,13 +37,22 @@ from tests.support.conforming import EVERYTHING
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (BROWSER / "chat.js").read_text()
-GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
+DOCS = Path(__file__).parents[2] / "docs"
+GUIDES = ("pages", "react", "chat-js")
+GUIDE = "\n".join((DOCS / f"guides/{name}.md").read_text() for name in GUIDES)
 SHAPES_OF_THE_WIRE = 32
 PLUGINS = (
     *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
     *(Drafts(), Attachments()),
 )
-NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
+IN_PROCESS = {
+    "createGroup",
+    "findConversation",
+    "findConversations",
+    "getOrCreateGroup",
+    "setMetadata",
+}
+NOT_IN_HTTP = {"moderation", "listMessagesAfter", *IN_PROCESS}
 """`list_messages_after` has no route."""
 
 HELPERS = """
@@ -76,8 +92,10 @@ async def try_out(empty: Page, script: str) -> Any:
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
-        const { moderation, rooms, inbox, desk, drafts, notifications, attachments } = chat;
-        const apis = [chat, moderation, rooms, inbox, desk, drafts, notifications, attachments];
+        const { moderation, rooms, inbox, moderationTools, drafts } = chat;
+        const { notifications, attachments, conversations } = chat;
+        const apis = [chat, moderation, rooms, inbox, moderationTools, drafts];
+        apis.push(notifications, attachments, conversations);
         const methods = apis.flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.
@@ -89,22 +107,37 @@ async def test_every_route_has_its_method(empty: Page) -> None:
     """
     asked = [tuple(each) for each in await try_out(empty, script)]
     routes = [
-        *routes_with(EVERYTHING, PLUGINS),
+        *routes_with(EVERYTHING, PLUGINS, can_delete=True),
         *(route for plugin in PLUGINS for route in plugin.routes),
     ]
     expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]
     assert sorted(asked) == sorted(expected)
 
 
+async def test_conversations_are_listed_by_metadata_and_ids(empty: Page) -> None:
+    script = """
+        const chat = new Chat("http://chat/", { fetch });
+        const metadata = { orderId: 7, "is open": true };
+        await chat.listConversations({ metadata, ids: ["a", "b"], limit: 5 });
+        return Object.fromEntries(asked[0].url.searchParams);
+    """
+    assert await try_out(empty, script) == {
+        "metadata.orderId": "7",
+        "metadata.is open": "true",
+        "ids": "a,b",
+        "limit": "5",
+    }
+
+
 async def test_methods_are_named_as_in_the_server_api(empty: Page) -> None:
     script = """
         const chat = new Chat();
         const rooms = ["updateConversation", ...Object.keys(chat.rooms)];
-        const { moderation, inbox, desk } = chat;
+        const { moderation, inbox, moderationTools } = chat;
         return [Object.keys(chat), Object.keys(moderation), rooms, Object.keys(inbox),
-          Object.keys(desk)];
+          Object.keys(moderationTools), [...Object.keys(chat), ...Object.keys(chat.conversations)]];
     """
-    apis = (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI)
+    apis = (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, ModerationToolsAPI, ConversationsAPI)
     for found, api in zip(await try_out(empty, script), apis, strict=True):
         named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
         assert named - NOT_IN_HTTP <= set(found)
@@ -116,13 +149,13 @@ SHAPES = {
 }
 WIRE = {
     name: model
-    for name, model in (vars(models) | vars(inbox) | vars(desk)).items()
+    for name, model in (vars(models) | vars(inbox) | vars(moderation_tools)).items()
     if inspect.isclass(model) and issubclass(model, wire.Wire) and name in SHAPES
 }
 
 
 async def test_types_have_the_fields_of_the_wire() -> None:
-    shapes = {**SHAPES, "ViewedConversation": SHAPES["Conversation"] | {"unreadCount"}}
+    shapes = {**SHAPES, "ConversationWithUnread": SHAPES["Conversation"] | {"unreadCount"}}
     named = {name: {to_camel(each) for each in model.model_fields} for name, model in WIRE.items()}
     named["Participant"] = {to_camel(each.name) for each in fields(models.Participant)}
     assert {name: shapes[name] for name in named} == named

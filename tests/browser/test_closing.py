@@ -130,7 +130,7 @@ async def test_what_was_being_read_is_not_read_by_somebody_else(empty: Page) -> 
         store.close();
         caller = "ben";
         // A page that is taken away may still tell so.
-        store.setReading(true);
+        store.setViewing(true);
         store.setThreadReading(true);
         await until(() => timers.includes(1_000));
         await pass(0);
@@ -154,7 +154,7 @@ async def test_a_thread_is_read_though_much_happens_elsewhere(empty: Page) -> No
         const ofThreads = () => marks().filter(([, path]) => path.includes("/threads/"));
         while (ofThreads().length === 0 && performance.now() - begun < 10_000) {
           isReading = !isReading;
-          store.setReading(isReading);
+          store.setViewing(isReading);
           await pass(300);
         }
         return ofThreads();

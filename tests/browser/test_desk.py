@@ -1,4 +1,4 @@
-"""The moderators' desk on the page: reports as they come, messages in their context, standings."""
+"""the moderation tools on the page: reports as they come, messages in their context, standings."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from tests.browser.test_moderation import MODERATOR, part
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-DESK = "/moderation/desk"
+DESK = "/moderation/tools"
 UNTIL = "2026-01-31T09:30:00.000Z"
 
 
@@ -84,7 +84,7 @@ async def test_what_is_not_on_the_screen_yet_is_not_resolved(visit: Visit, demo:
         await is_released.wait()
         await route.continue_()
 
-    await moderator.route("**/moderation/desk/report-groups?*", hold)
+    await moderator.route("**/moderation/tools/report-groups?*", hold)
     await report(demo, "grace", "user", "dennis", "Spams me as well")
     async with moderator.expect_response("**/report-groups/resolve?*"):
         await case.get_by_role("button", name="Resolve").click()
@@ -259,7 +259,7 @@ async def test_some_messages_of_somebody_are_counted_then_removed(
     await messages.get_by_label("With these words").fill("spam")
     await messages.get_by_label("Since").fill("2020-01-31T09:30")
     count = messages.get_by_role("button", name="Remove these messages of this user")
-    async with moderator.expect_request("**/moderation/desk/removals?*") as asked:
+    async with moderator.expect_request("**/moderation/tools/removals?*") as asked:
         await count.click()
     given = json.loads((await asked.value).post_data or "{}")
     assert (given["conversationId"], given["contains"]) == (group_id, "spam")
@@ -322,7 +322,7 @@ class Portions:
 async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) -> None:
     moderator = await visit(MODERATOR, "moderation")
     portions = Portions()
-    await moderator.route("**/moderation/desk/removals?*", portions.ask)
+    await moderator.route("**/moderation/tools/removals?*", portions.ask)
     dialog = await standing(moderator, "dennis", "Dennis", demo)
     messages = dialog.get_by_role("region", name="Messages")
     await messages.get_by_role("button", name="Remove all messages of this user").click()
@@ -346,14 +346,14 @@ async def test_a_removal_ends_with_its_dialog(visit: Visit, demo: Demo) -> None:
     """What is going on is before the moderator's eyes, or it does not go on."""
     moderator = await visit(MODERATOR, "moderation")
     portions = Portions()
-    await moderator.route("**/moderation/desk/removals?*", portions.ask)
+    await moderator.route("**/moderation/tools/removals?*", portions.ask)
     dialog = await standing(moderator, "dennis", "Dennis", demo)
     await dialog.get_by_role("button", name="Remove all messages of this user").click()
     await dialog.get_by_role("button", name="Remove 3 messages").click()
     await expect(dialog).to_contain_text("Removing… 1 of 3")
     await moderator.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
-    async with moderator.expect_response("**/moderation/desk/removals?*"):
+    async with moderator.expect_response("**/moderation/tools/removals?*"):
         await portions.release()
     await report(demo, "linus", "user", "grace", "Spams")
     await moderator.get_by_role("button", name="Standing: Grace").click()
@@ -376,7 +376,7 @@ async def test_of_two_cases_the_one_that_was_opened_last_is_shown(visit: Visit, 
         await is_released.wait()
         await route.continue_()
 
-    url = f"**/moderation/desk/messages/{slow['id']}?*"
+    url = f"**/moderation/tools/messages/{slow['id']}?*"
     await moderator.route(url, hold)
     case = part(moderator, "Reports").get_by_role("listitem")
     await context(moderator, case.last)

@@ -135,7 +135,7 @@ async def test_a_file_under_way_is_awaited_and_can_be_stopped(host: Host, ada: P
         await expect(row.get_by_role("progressbar", name="Sent so far")).to_be_visible()
         await say(ada, "with a file")
         await expect(composer(ada)).to_have_value("with a file")
-        problem = ada.get_by_role("alert").filter(has_text="Files are still going up.")
+        problem = ada.get_by_role("alert").filter(has_text="Still uploading.")
         await expect(problem).to_be_visible()
         async with ada.expect_event("requestfailed"):
             await row.get_by_role("button", name="Stop sending one.txt").click()
@@ -274,9 +274,9 @@ async def test_who_is_calling_is_known_later(
         direct = await grace.get_or_create_conversation("ada")
         await grace.send_message(direct.id, "Wait…")
         await host.empty(page, "ada", port=host_cable.port)
-        await embed(page, direct.id, token="secret")
+        async with page.expect_response("**/read"):
+            await embed(page, direct.id, token="secret")
         await page.evaluate(FORGETFUL)
-        await page.wait_for_function("heard.some(([, { total }]) => total === 0)")
         await page.evaluate("isForgotten = true")
         await send_moth(grace, direct.id)
         row = messages(page).last

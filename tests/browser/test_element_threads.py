@@ -195,8 +195,8 @@ async def test_where_it_is_narrow_the_thread_is_all_one_sees(host: Host, open_pa
         direct = await grace.get_or_create_conversation("ada")
         root = await grace.send_message(direct.id, "Which engine?")
         await host.empty(page, "ada")
-        await embed(page, direct.id)
-        await page.wait_for_function("heard.some(([, { total }]) => total === 0)")
+        async with page.expect_response("**/read"):
+            await embed(page, direct.id)
         await answer(grace, root, "The first?")
         looking = Looking(is_phone=True)
         await messages(page).first.locator(".thread-link").tap()

@@ -114,7 +114,7 @@ async def test_everybody_can_choose(visit: Visit, demo: Demo, is_phone: bool) ->
     assert await palette.evaluate("each => each.scrollWidth <= each.clientWidth")
     await looking.at(linus, "all emoji")
     await picker(linus).get_by_label("Search, or another emoji").fill("nonsense")
-    await expect(picker(linus).get_by_text("None has that name.")).to_be_visible()
+    await expect(picker(linus).get_by_text("No emoji with that name.")).to_be_visible()
     await looking.at(linus, "none found")
     await linus.keyboard.press("Escape")
     await box(linus).press_sequentially(":smi")

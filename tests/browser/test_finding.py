@@ -45,7 +45,7 @@ async def test_a_forward_that_is_refused_says_why(
     await demo.delete("dennis", f"/messages/{sent['id']}")
     dialog = linus.get_by_role("dialog", name="Forward to")
     await dialog.get_by_role("button", name="Engine room").click()
-    await expect(dialog.get_by_role("alert")).to_have_text("a deleted message cannot be forwarded")
+    await expect(dialog.get_by_role("alert")).to_have_text("The message is deleted.")
     await expect(dialog).to_be_visible()
 
 

@@ -72,4 +72,4 @@ async def test_the_guide_is_the_one_of_the_documents(demo: Demo) -> None:
     url = f"http://127.0.0.1:{demo.port}/integration.md"
     async with ClientSession() as session, session.get(url) as response:
         assert response.content_type == "text/plain"
-        assert await response.text() == (DOCS / "integration.md").read_text()
+        assert await response.text() == (DOCS / "guides/integration.md").read_text()

@@ -81,7 +81,23 @@ async def test_what_one_has_begun_is_not_overwritten(
     await name.evaluate("each => each.removeAttribute('maxlength')")
     await name.fill("x" * 201)
     await name.press("Enter")
-    await expect(details(linus).get_by_role("alert").filter(has_text="200")).to_be_visible()
+    await expect(
+        details(linus).get_by_role("alert").filter(has_text="not accept this")
+    ).to_be_visible()
+
+
+async def test_a_group_is_deleted_by_the_host(visit: Visit, demo: Demo) -> None:
+    """Whoever has it open reads that it is not open to them; the others find it gone from the
+    list."""
+    conversation_id = await demo.group("linus", "dennis", name="Kernel")
+    await demo.send("linus", conversation_id, "Among us")
+    linus, dennis = await visit("linus", f"{conversation_id}/details"), await visit("dennis")
+    await expect(details(linus).get_by_role("heading", name="2 people")).to_be_visible()
+    await expect(dennis.get_by_role("link", name="Kernel")).to_be_visible()
+    await demo.delete_conversation(conversation_id)
+    await expect(linus.locator("#notice")).to_have_text("That conversation is not open to you.")
+    for page in (linus, dennis):
+        await expect(page.get_by_role("link", name="Kernel")).to_have_count(0)
 
 
 async def test_people_come_rise_and_go(visit: Visit, demo: Demo) -> None:

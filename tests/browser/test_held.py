@@ -102,7 +102,7 @@ async def test_what_cannot_be_released_says_why_and_stays(visit: Visit, demo: De
     await demo.post(MODERATOR, "/moderation/bans", targetUserId="dennis")
     await waiting.get_by_role("button", name="Release").click()
     problem = waiting.get_by_role("alert")
-    await expect(problem).to_have_text("the sender of this message is banned")
+    await expect(problem).to_have_text("The sender of this message is banned.")
     await expect(waiting.get_by_role("listitem")).to_have_count(1)
     await moderator.get_by_role("button", name="Refresh").click()
     await expect(problem).to_be_hidden()

@@ -30,7 +30,7 @@ async def test_a_page_over_the_store(host: Host, open_page: Visit) -> None:
     async with host.person("grace") as grace:
         (direct,) = (await grace.list_conversations()).conversations
         assert direct.unread_count == 1
-        await tell_typing(grace, direct.id)
+        await send_typing(grace, direct.id)
         await expect(page.locator("#typing")).to_have_text("Grace Hopper …")
         await grace.send_message(direct.id, "We do")
     await expect(log.last).to_have_text("Grace Hopper: We do")
@@ -61,7 +61,7 @@ async def test_names_that_come_after_the_messages(host: Host, open_page: Visit) 
     await expect(log).to_have_text(["Ada Lovelace: Do you ship to Mars?"])
 
 
-async def tell_typing(person: ChatClient, conversation_id: str) -> None:
+async def send_typing(person: ChatClient, conversation_id: str) -> None:
     path = ("conversations", conversation_id, "typing")
     await person._connection.call("POST", path, body={"isTyping": True})
 

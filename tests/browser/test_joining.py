@@ -54,7 +54,9 @@ async def test_a_link_lets_in_until_it_is_spent(
 
     place = link.split("#/")[1]
     margaret = await visit("margaret", place)
-    await expect(margaret.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
+    await expect(
+        margaret.get_by_role("heading", name="This invite link is no longer valid")
+    ).to_be_visible()
     await expect(margaret.locator("#invite")).to_contain_text("Ask whoever gave it to you")
     await expect(margaret.get_by_role("button", name="Join")).to_be_hidden()
     dennis = await visit("dennis", place)
@@ -64,7 +66,7 @@ async def test_a_link_lets_in_until_it_is_spent(
     await linus.get_by_role("dialog").get_by_role("button", name="Revoke").click()
     await expect(details(linus)).to_contain_text("No links yet.")
     await margaret.reload()
-    await expect(margaret.locator("#invite")).to_contain_text("There is no such invite")
+    await expect(margaret.locator("#invite")).to_contain_text("This invite does not exist")
 
 
 async def test_who_has_asked_is_let_in_by_an_admin(
@@ -115,7 +117,7 @@ async def test_who_has_asked_is_let_in_by_an_admin(
         "**/join-requests?as=linus", lambda route: route.fulfill(status=404, json=gone)
     )
     await requests.get_by_role("button", name="Approve Ada").click()
-    await expect(requests.get_by_role("alert")).to_have_text("There is no such request.")
+    await expect(requests.get_by_role("alert")).to_have_text("This request is no longer open.")
     await demo.patch("linus", f"{path}/join-requests", userId="ada", decision="deny")
     await expect(requests).to_contain_text("Nobody is waiting.")
     group = (await demo.get("linus", path))["conversation"]

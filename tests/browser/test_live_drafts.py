@@ -18,7 +18,7 @@ const lists = [];
 const list = () => new Promise((resolve) => { lists.push(1); answer = resolve; });
 const drafts = new LiveDrafts({ drafts: { list } }, store);
 const part = (first, text) => drafts.tell({
-  ...about, type: "message.draft", payload: { draftId: "d", first, last: first, text, ...about },
+  ...about, type: "draft.updated", payload: { draftId: "d", first, last: first, text, ...about },
 });
 const texts = () => store.writings.map((each) => each.text);
 """

@@ -43,7 +43,9 @@ async def test_a_block_refuses_until_it_is_taken_back(
 
     await write(dennis, "Hello?")
     row = message(main_list(dennis), "Hello?")
-    await expect(row).to_contain_text("Not sent. One of the two has blocked the other")
+    await expect(row).to_contain_text(
+        "Not sent. You cannot write to each other: one of you has blocked the other."
+    )
     await expect(dennis.locator("#blocked")).to_be_hidden()
 
     await linus.reload()
@@ -169,5 +171,5 @@ async def test_only_the_moderator_is_led_to_the_screen(
     moderator = await visit(MODERATOR)
     await expect(moderator.get_by_role("link", name="Moderation")).to_be_visible()
     linus = await visit("linus", "moderation")
-    await expect(part(linus, "Reports")).to_contain_text("Only a moderator may do this")
+    await expect(part(linus, "Reports")).to_contain_text("Only moderators can do this")
     await expect(linus.locator("#to-moderation")).to_be_hidden()

@@ -319,6 +319,38 @@ async def test_messages_that_fail_are_loaded_again(empty: Page) -> None:
     ]
 
 
+@pytest.mark.parametrize("status", ["live", "reconnecting"])
+async def test_messages_that_fail_are_loaded_when_the_stream_opens(
+    empty: Page, status: str
+) -> None:
+    """At once, whether there would be no other attempt, or one after an hour."""
+    found = await run(
+        empty,
+        f"""
+        await begin();
+        stream.onStatus("{status}");
+        const works = {{ ...answers }};
+        for (const name of ["listMessages", "listThread", "getMessage"]) {{
+          answers[name] = async () => {{ throw failure(503, "STORAGE_UNAVAILABLE", 3_600); }};
+        }}
+        const states = [];
+        const note = () => {{
+          const lists = [store.timeline("c"), store.thread()];
+          states.push(lists.map((each) => [each.hasFailed, each.isLoaded]));
+        }};
+        await store.open("c");
+        await store.openThread("c-1");
+        note();
+        Object.assign(answers, works);
+        live();
+        await until(() => store.thread().isLoaded && store.thread().root);
+        note();
+        return states;
+        """,
+    )
+    assert found == [[[True, False]] * 2, [[False, True]] * 2]
+
+
 async def test_messages_are_loaded_again_only_while_they_are_open(empty: Page) -> None:
     """Not after the reader has left, not after the store was closed, not what was refused."""
     found = await run(
@@ -353,7 +385,7 @@ async def test_a_reading_that_fails_is_told_again(empty: Page) -> None:
         await begin();
         failsOnce("markRead", AWAY);
         await store.open("c");
-        store.setReading(true);
+        store.setViewing(true);
         await until(() => countOf("markRead") === 2);
         await elapse();
         return [unread("c"), countOf("markRead")];
@@ -408,7 +440,7 @@ async def test_mentions_are_no_more_than_what_is_unread(empty: Page) -> None:
         """
         answers.listConversations = async () => ({
           conversations: [conversation("c", 3)], nextCursor: null,
-          heads: { c: { seq: 3, firstUnreadSeq: 1, unreadMentionCount: 2 } },
+          unreadSummaries: { c: { seq: 3, firstUnreadSeq: 1, unreadMentionCount: 2 } },
         });
         await begin();
         await until(() => store.conversation("c").unreadMentions === 2);

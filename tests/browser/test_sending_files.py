@@ -241,7 +241,7 @@ async def test_an_upload_is_cancelled_on_its_way(
         await write(linus, "look")
         problem = linus.locator("#composer").get_by_role("alert")
         await expect(problem).to_have_text(
-            "Files are still going up. Send again when they are there."
+            "Still uploading. Send again when the upload has finished."
         )
         await linus.get_by_role("button", name="Cancel the upload of film.bin").click()
         await expect(waiting(linus)).to_have_count(0)

@@ -47,6 +47,24 @@ async def run(page: Page, script: str, given: Any = None) -> Any:
     return await page.evaluate(f"async (given) => {{ {HELPERS} {script} }}", given)
 
 
+async def test_a_state_with_earlier_metadata_is_the_older_one(host: Host, page: Page) -> None:
+    """A change of metadata does not set `editedAt`, which alone would make both states equal."""
+    script = """
+        const { isOlderState } = await import("/chat-aio/messages.js");
+        const state = (editedAt, metadataVersion) => ({ editedAt, metadataVersion });
+        const known = state("2026-01-31T12:00:00.000Z", 3);
+        return [
+          isOlderState(state("2026-01-31T12:00:00.000Z", 2), known),
+          isOlderState(state("2026-01-31T12:00:00.000Z", 3), known),
+          isOlderState(state("2026-01-31T12:00:00.000Z", 4), known),
+          isOlderState(state("2026-01-31T12:00:01.000Z", 2), known),
+          isOlderState(state(null, 9), known),
+          isOlderState(state(null), state(null)),
+        ];
+    """
+    assert await run(page, script) == [True, False, False, False, True, False]
+
+
 async def test_a_snapshot_is_the_same_until_something_in_it_changes(host: Host, page: Page) -> None:
     async with host.person("grace") as grace:
         direct = await grace.get_or_create_conversation("ada")
@@ -224,7 +242,7 @@ async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
             window.heard = [];
             window.store = await begun({ onMessage: ({ body }) => heard.push(body) });
             await store.open(given[0]);
-            store.setReading(true);
+            store.setViewing(true);
             await until(store, () => store.state().unread === 0);
         """
         await run(page, script, [direct.id])
@@ -234,7 +252,7 @@ async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
             page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id]
         )
         async with host.person("ada") as ada:
-            await page.evaluate("store.setReading(false)")
+            await page.evaluate("store.setViewing(false)")
             await grace.send_message(direct.id, "three")
             await run(page, "await until(store, () => store.state().unread === 1);")
             assert (await ada.get_conversation(direct.id)).unread_count == 1

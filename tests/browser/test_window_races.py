@@ -464,10 +464,10 @@ async def test_who_reads_older_messages_of_a_hosts_page_keeps_them(empty: Page) 
         shown.start();
         await shown.open("c");
         for (let page = 0; page < 10; page += 1) await shown.loadOlder("c");
-        shown.setReading(false);
+        shown.setViewing(false);
         service.handlers.onEvent({ type: "message.created", message: message(1_001) });
         const kept = shown.timeline("c").messages.length;
-        shown.setReading(true);
+        shown.setViewing(true);
         service.handlers.onEvent({ type: "message.created", message: message(1_002) });
         await turn();
         const cut = shown.timeline("c").messages;

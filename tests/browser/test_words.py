@@ -91,7 +91,9 @@ async def test_refusals_are_told_in_german(
     )
     await demo.post("dennis", "/moderation/blocks", targetUserId="linus")
     await write(linus, "Hallo?")
-    blocked = "Nicht gesendet. Eine der beiden Personen hat die andere blockiert."
+    blocked = (
+        "Nicht gesendet. Ihr könnt einander nicht schreiben: Eine Person hat die andere blockiert."
+    )
     await expect(log).to_contain_text(blocked)
     group = await demo.group("dennis", "linus", name="Kernel")
     await demo.patch("dennis", f"/conversations/{group}", slowModeSeconds=60)

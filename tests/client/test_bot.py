@@ -17,6 +17,7 @@ from aiohttp import ServerDisconnectedError
 from chat_aio.client import Bot, BotMessage, ChatClient, FilePositions, repeating, unread
 from chat_aio.client.repeating import until_answered
 from chat_aio.errors import ForbiddenRead, InvalidInput, StorageUnavailable, ThreadsUnsupported
+from chat_aio.schema.events import MessageEvent
 from chat_aio.schema.models import Message, MessagePage
 from tests.client.conftest import Connect
 from tests.support.people import PATIENCE
@@ -229,8 +230,13 @@ async def test_what_the_stream_cannot_replay(
             await ada.send_message(group.id, f"main {number}")
             root = roots[number % 3].id
             await ada.send_message(group.id, f"reply {number}", thread_root_message_id=root)
-        gone = await ada.send_message(group.id, "gone")
-        await ada.delete_message(gone.id)
+        async with ada.stream() as events:
+            gone = await ada.send_message(group.id, "gone")
+            await ada.delete_message(gone.id)
+            # The bot's stream would else be sent both, as one that was open all the time.
+            async for event in events:
+                if isinstance(event, MessageEvent) and event.type == "message.deleted":
+                    break
         with patch.object(unread, "PAGE", 4):
             async with running(echo(client, place=place)):
                 await ada.send_message(group.id, "last")

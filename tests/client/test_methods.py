@@ -4,41 +4,56 @@ import inspect
 import re
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from chat_aio import Chat, Hooks, Profile
 from chat_aio.actions.answers import ConversationList, MessageList
-from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import (
+    InboxAPI,
+    ModerationAPI,
+    ModerationToolsAPI,
+    RoomsAPI,
+    ServerAPI,
+    methods_of,
+)
 from chat_aio.actions.conversations import Opened
-from chat_aio.actions.sending import Sent
+from chat_aio.actions.idempotency import Sent
 from chat_aio.client import ChatClient
 from chat_aio.client.connection import Connection
-from chat_aio.client.desk import Desk
 from chat_aio.client.inbox import Inbox
 from chat_aio.client.moderation import Moderation
+from chat_aio.client.moderation_tools import ModerationTools
 from chat_aio.client.rooms import Rooms
 from chat_aio.errors import (
     AttachmentNotFound,
     ConversationBanned,
     ConversationFrozen,
+    ConversationNotFound,
     InvalidInput,
+    KeyNotAllowed,
     MessageHeld,
+    MetadataConflict,
+    NotConversationAdmin,
     SlowMode,
     UserBanned,
 )
-from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Typing, Words
+from chat_aio.plugins import Attachments, BlockedWords, Filter, Notifications, Presence, Typing
 from chat_aio.schema.models import (
-    ConversationHead,
     ConversationPage,
+    ConversationWithUnread,
     Message,
     MessagePage,
-    ViewedConversation,
+    UnreadSummary,
 )
 from chat_aio.schema.notifications import QuietHours
-from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.schema.room_controls import RoomControls, RoomFields
 from chat_aio.web.inbox_routes import INBOX_ROUTES
+from chat_aio.web.key_routes import KEY_ROUTES
+from chat_aio.web.metadata_routes import METADATA_ROUTES
+from chat_aio.web.moderation_tools_routes import DESK_ROUTES
+from chat_aio.web.optional_routes import DELETION
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
@@ -50,7 +65,7 @@ LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
 ANSWERS = {
     Sent: Message,
-    Opened: ViewedConversation,
+    Opened: ConversationWithUnread,
     MessageList: MessagePage,
     ConversationList: ConversationPage,
 }
@@ -64,11 +79,12 @@ ANSWERS = {
         (ModerationAPI, Moderation, 2),
         (RoomsAPI, Rooms, 2),
         (InboxAPI, Inbox, 2),
-        (DeskAPI, Desk, 2),
+        (ModerationToolsAPI, ModerationTools, 2),
     ],
 )
 def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int) -> None:
-    """By name, parameters, defaults and results. The two exceptions are of their routes."""
+    """By name, parameters, defaults and results. The two exceptions are of their routes, and only
+    the host's own code sends silently."""
     for name, method in methods_of(theirs).items():
         if name == "list_messages_after":  # The stream's; it has no route.
             continue
@@ -77,9 +93,16 @@ def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int)
         parameters = list(given.parameters.values())[1:]
         if name == "revoke_invite":
             assert parameters.pop(0).name == "conversation_id"
-        assert parameters == list(asked.parameters.values())[acting:], name
+        theirs_too = [each for each in asked.parameters.values() if each.name != "silent"]
+        assert parameters == theirs_too[acting:], name
         answered = asked.return_annotation
         assert given.return_annotation == ANSWERS.get(answered, answered), name
+
+
+def test_keyword_arguments_of_room_controls_are_their_fields() -> None:
+    """By name and type; the limits of a text or a number are those of the model alone."""
+    written = get_type_hints(RoomFields)
+    assert written == get_type_hints(RoomControls)
 
 
 @pytest.fixture
@@ -101,7 +124,7 @@ async def test_each_route_has_one(
 ) -> None:
     """Each is called, and answers as the server API does."""
     plugins = [
-        *(Typing(), Presence(), Filter([Words(["spam"], action="hold")])),
+        *(Typing(), Presence(), Filter([BlockedWords(["spam"], action="hold")])),
         *(Notifications(channels=[make_push()]), Attachments()),
     ]
     hooks = Hooks(can_moderate=lambda _: True, profiles=named, search_users=lambda _: ["bob"])
@@ -127,6 +150,55 @@ async def test_each_route_of_room_controls_has_one(
     expect_all(ROOM_ROUTES, requested)
 
 
+async def test_each_route_of_keys_and_metadata_has_one(
+    connect: Connect, requested: set[tuple[str, str]]
+) -> None:
+    client_of = await connect(
+        Hooks(can_set_key=lambda asked: asked.user_id == "ada"),
+        conversation_keys=True,
+        editable_metadata=True,
+        metadata_indexes=("orderId", "is open"),
+    )
+    ada, bob = await client_of("ada"), await client_of("bob")
+    group = await ada.conversations.get_or_create_group(key="order:7", user_ids=["bob"])
+    assert group.key == "order:7"
+    assert await ada.conversations.get_or_create_group(key="order:7", name="ignored") == group
+    assert await ada.conversations.find_conversation(key="order:7") == group
+    assert await ada.conversations.find_conversation(key="order:8") is None
+    with pytest.raises(KeyNotAllowed):
+        await bob.conversations.find_conversation(key="order:7")
+    metadata: Any = {"orderId": 7, "is open": True}
+    changed = await ada.update_conversation(group.id, metadata=metadata, metadata_version=1)
+    assert (changed.metadata, changed.metadata_version) == (metadata, 2)
+    with pytest.raises(MetadataConflict):
+        await ada.update_conversation(group.id, metadata={}, metadata_version=1)
+    for wanted, count in ((metadata, 1), ({"orderId": 8}, 0), ({"is open": False}, 0)):
+        page = await bob.list_conversations(metadata=wanted)
+        assert len(page.conversations) == count, wanted
+    by_id = await bob.list_conversations(ids=[group.id, "other"])
+    assert [each.id for each in by_id.conversations] == [group.id]
+    with pytest.raises(InvalidInput):
+        await bob.list_conversations(ids=[])
+    sent = await ada.send_message(group.id, "pay")
+    paid = await ada.edit_message(sent.id, metadata={"paid": True}, metadata_version=1)
+    assert (paid.body, paid.metadata, paid.edited_at) == ("pay", {"paid": True}, None)
+    after = await ada.conversations.set_participants(group.id, {"bob": "admin", "eve": "member"})
+    assert after.roles == {"bob": "admin", "eve": "member"}
+    expect_all([*KEY_ROUTES, *METADATA_ROUTES], requested)
+
+
+async def test_a_deletion_has_one(connect: Connect, requested: set[tuple[str, str]]) -> None:
+    client_of = await connect(Hooks(can_delete=lambda asked: asked.user_id == "ada"))
+    ada, bob = await client_of("ada"), await client_of("bob")
+    direct = await ada.get_or_create_conversation("bob")
+    with pytest.raises(NotConversationAdmin):
+        await bob.conversations.delete_conversation(direct.id)
+    await ada.conversations.delete_conversation(direct.id, reason="over")
+    with pytest.raises(ConversationNotFound):
+        await bob.get_conversation(direct.id)
+    expect_all([DELETION], requested)
+
+
 async def test_each_route_of_the_inbox_has_one(
     connect: Connect, requested: set[tuple[str, str]]
 ) -> None:
@@ -138,10 +210,10 @@ async def test_each_route_of_the_inbox_has_one(
     (mention,) = (await bob.inbox.list_mentions()).mentions
     assert (mention.message, mention.unread) == (sent, False)
     await bob.inbox.mark_unread(direct.id, sent.id)
-    page = await bob.list_conversations(include=["lastMessage", "heads"], query="AD", unread=True)
+    page = await bob.list_conversations(include=["lastMessage", "unread"], query="AD", unread=True)
     assert page.last_messages == {direct.id: sent}
-    assert page.heads == {
-        direct.id: ConversationHead(seq=1, first_unread_seq=1, unread_mention_count=1)
+    assert page.unread_summaries == {
+        direct.id: UnreadSummary(seq=1, first_unread_seq=1, unread_mention_count=1)
     }
     around = await bob.list_messages(direct.id, around=sent.id)
     assert (around.messages, around.previous_cursor) == ((sent,), None)
@@ -163,7 +235,7 @@ async def test_each_route_of_the_inbox_has_one(
 async def test_each_route_of_the_desk_has_one(
     connect: Connect, requested: set[tuple[str, str]]
 ) -> None:
-    client_of = await connect(Hooks(can_moderate=lambda _: True), moderation_desk=True)
+    client_of = await connect(Hooks(can_moderate=lambda _: True), moderation_tools=True)
     await sit_at_the_desk(await client_of("ada"), await client_of("bob"))
     expect_all(DESK_ROUTES, requested)
 
@@ -222,7 +294,7 @@ async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     assert (await bob.delete_message(forwarded.id)).deleted_at
     gone = await ada.get_message(direct.id, forwarded.id)
     assert gone.forwarded_from == forwarded.forwarded_from
-    await ada.tell_typing(group.id, is_typing=False)
+    await ada.send_typing(group.id, is_typing=False)
     seen = await ada.get_presence(["ada", "bob", "a stranger"])
     assert {name: each.online for name, each in seen.items()} == {"ada": False, "bob": False}
 
@@ -245,7 +317,7 @@ async def keep_order(ada: ChatClient, bob: ChatClient) -> None:
     assert (page.conversation_bans, page.next_cursor) == ((ban,), None)
     with pytest.raises(ConversationBanned):
         await ada.add_participants(group.id, ["bob"])
-    await ada.rooms.unban_from_conversation(group.id, "bob")
+    await ada.rooms.unban(group.id, "bob")
     await ada.add_participants(group.id, ["bob"])
     sent = await ada.send_message(group.id, "read this first")
     named = await ada.rooms.update_conversation(group.id, topic=" Engines ", history="since_join")
@@ -261,25 +333,29 @@ async def sit_at_the_desk(ada: ChatClient, bob: ChatClient) -> None:
     sent = await bob.send_message(group.id, "rude")
     # Another offset than UTC.
     since = sent.created_at.astimezone(timezone(timedelta(hours=5)))
-    page = await ada.desk.find_messages(sender_id="bob", since=since, contains="rude", limit=2)
+    page = await ada.moderation_tools.find_messages(
+        sender_id="bob", since=since, contains="rude", limit=2
+    )
     assert (page.messages, page.next_cursor) == ((sent,), None)
-    looked = await ada.desk.look_at_message(sent.id, before=0)
+    looked = await ada.moderation_tools.look_at_message(sent.id, before=0)
     assert (looked.message, looked.messages) == (sent, (sent,))
     await bob.edit_message(sent.id, "ruder")
-    (version,) = await ada.desk.list_versions(sent.id)
+    (version,) = await ada.moderation_tools.list_versions(sent.id)
     assert (version.body, version.how) == ("rude", "edited")
-    assert (await ada.desk.remove_message(sent.id, reason="rude")).deleted_at
-    assert (await ada.desk.restore_message(sent.id)).body == "ruder"
-    counted = await ada.desk.remove_messages("bob", conversation_id=group.id, since=since)
+    assert (await ada.moderation_tools.remove_message(sent.id, reason="rude")).deleted_at
+    assert (await ada.moderation_tools.restore_message(sent.id)).body == "ruder"
+    counted = await ada.moderation_tools.remove_messages(
+        "bob", conversation_id=group.id, since=since
+    )
     assert (counted.messages, counted.dry_run) == (1, True)
-    assert (await ada.desk.remove_messages("bob", dry_run=False)).messages == 1
+    assert (await ada.moderation_tools.remove_messages("bob", dry_run=False)).messages == 1
     report = await bob.moderation.report("user", "ada", "unfair")
-    standing = await ada.desk.get_standing("ada", shared_with="bob")
+    standing = await ada.moderation_tools.get_standing("ada", shared_with="bob")
     assert standing.latest_reports_received == (report,)
-    assert (await ada.desk.find_reports(reporter_id="bob")).reports == (report,)
-    (reported,) = (await ada.desk.list_report_groups(status="open")).report_groups
+    assert (await ada.moderation_tools.find_reports(reporter_id="bob")).reports == (report,)
+    (reported,) = (await ada.moderation_tools.list_report_groups(status="open")).report_groups
     assert (reported.latest, reported.count) == (report, 1)
-    resolved = await ada.desk.resolve_reports(
+    resolved = await ada.moderation_tools.resolve_reports(
         "user", "ada", "dismissed", until=reported.last_at, moderator_note="it was fair"
     )
     assert (resolved.reports, resolved.more) == (1, False)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,15 @@ from aiohttp.test_utils import TestServer
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.client import (
+    Bot,
+    BotMessage,
+    ChangedEvent,
     ChatClient,
+    ConversationDeletedEvent,
     ConversationEvent,
     Event,
     EventStream,
+    FilePositions,
     JoinRequestEvent,
     MessageEvent,
     NewConversationEvent,
@@ -23,6 +29,7 @@ from chat_aio.client import (
     ReadEvent,
     ReadReceiptEvent,
     ResetEvent,
+    fetch_changed,
     reader,
 )
 from chat_aio.client import stream as streaming
@@ -33,7 +40,8 @@ from tests.client.conftest import Connect
 from tests.client.proxy import proxied
 from tests.client.scripted import Answer, hangs_up, newer_message, refuses, says, scripted
 from tests.conftest import Database, MakePeople
-from tests.support.people import PATIENCE, picked_by_header
+from tests.support.ageing import age
+from tests.support.people import BASE, PATIENCE, picked_by_header
 
 BOB = {"X-User": "bob"}
 
@@ -103,7 +111,7 @@ async def test_a_service_that_restarts(database: Database, chat: Chat) -> None:
 
     async def served() -> TestServer:
         app = web.Application()
-        Chat(database, auth=picked_by_header, options=Options(ring_seconds=0)).mount(app)
+        Chat(database, auth=picked_by_header, options=Options(replay_buffer_seconds=0)).mount(app)
         server = TestServer(app, port=port or None)
         await server.start_server()
         return server
@@ -139,7 +147,8 @@ async def test_a_service_that_restarts(database: Database, chat: Chat) -> None:
 
 async def test_each_kind_of_event(connect: Connect) -> None:
     """As an object of its class."""
-    client_of = await connect(plugins=[Receipts()], extra_events=True)
+    hooks = Hooks(can_delete=lambda asked: asked.user_id == "cyd")
+    client_of = await connect(hooks, plugins=[Receipts()], extra_events=True)
     ada, bob, cyd = [await client_of(name) for name in ("ada", "bob", "cyd")]
     async with ada.stream() as stream:
         group = await ada.create_group_conversation(user_ids=["bob"])
@@ -154,6 +163,10 @@ async def test_each_kind_of_event(connect: Connect) -> None:
         seen.append(await told(stream))
         await bob.mark_read(group.id, mine.id)
         seen.append(await told(stream))
+        await cyd.conversations.delete_conversation(group.id, reason="over")
+        deleted = await told(stream)
+    assert isinstance(deleted, ConversationDeletedEvent)
+    assert (deleted.conversation_id, deleted.actor_id) == (group.id, "cyd")
     assert {each.type: type(each) for each in seen[:7]} == {
         "participant.added": ConversationEvent,
         "conversation.created": NewConversationEvent,
@@ -347,3 +360,80 @@ async def test_one_that_is_closed_while_it_connects_keeps_no_connection(
     monkeypatch.setattr(Connection, "request", closing)
     assert [each async for each in stream] == []
     assert [each.closed for each in answers] == [True]
+
+
+async def test_what_else_changed_is_named_and_fetched(
+    serve: MakePeople, database: Database
+) -> None:
+    person = await serve(extra_events=True)
+    alice = person("alice")
+    groups = [await alice.group("bob") for _ in range(8)]
+    old = await alice.send(groups[0], "old")
+    await age(database)
+    last = await alice.send(groups[0], "the last")
+    base = str(alice.client.make_url(BASE))
+
+    async def changes(client: ChatClient) -> ChangedEvent:
+        async with client.stream(f"{groups[0]}:{last['seq']}") as stream:
+            event = await told(stream)
+        assert isinstance(event, ChangedEvent)
+        return event
+
+    async with ChatClient(base, headers=BOB) as client:
+        assert not any((await changes(client)).conversations.model_dump().values())
+        await alice.react(old["id"], "👍")
+        await alice.call("PATCH", f"/conversations/{groups[1]}", json={"name": "new"})
+        await alice.call(
+            "DELETE", f"/conversations/{groups[2]}/participants", json={"userId": "bob"}
+        )
+        found = await fetch_changed(client, await changes(client))
+        assert [row.name for row in found.conversations.values()] == ["new"]
+        assert found.removed == {groups[2]}
+        (page,) = found.messages.values()
+        assert [len(message.reactions) for message in page] == [0, 1]
+        # More than a few are one list; one that is left in the meantime counts as removed.
+        for group in groups[3:]:
+            await alice.call("PATCH", f"/conversations/{group}", json={"name": "new"})
+        event = await changes(client)
+        await alice.call(
+            "DELETE", f"/conversations/{groups[7]}/participants", json={"userId": "bob"}
+        )
+        found = await fetch_changed(client, event)
+        assert found.conversations.keys() == {groups[1], *groups[3:7]}
+        assert found.removed == {groups[2], groups[7]}
+        everything = await fetch_changed(client, ChangedEvent(all=True))
+        assert everything.conversations.keys() == {groups[0], groups[1], *groups[3:7]}
+
+
+async def test_a_bot_gets_it_and_goes_on_if_its_handler_fails(
+    serve: MakePeople, tmp_path: Path
+) -> None:
+    person = await serve(extra_events=True)
+    alice = person("alice")
+    group = await alice.group("bob")
+    last = await alice.send(group, "the last")
+    place = FilePositions(tmp_path / "position")
+    await place.save(f"{group}:{last['seq']}")
+    base = str(alice.client.make_url(BASE))
+    async with ChatClient(base, headers=BOB) as client:
+        bot, seen = Bot(client, "bob", positions=place), list[ChangedEvent]()
+        kept, heard = asyncio.Event(), asyncio.Event()
+
+        @bot.on_changed
+        async def keep(event: ChangedEvent) -> None:
+            seen.append(event)
+            kept.set()
+            raise ValueError("fails")
+
+        @bot.on_message
+        async def hear(_: BotMessage) -> None:
+            heard.set()
+
+        running = asyncio.create_task(bot.run())
+        async with asyncio.timeout(PATIENCE):
+            await kept.wait()
+            await alice.send(group, "one more")
+            await heard.wait()
+        running.cancel()
+        await asyncio.wait({running})
+        assert [event.conversations.members for event in seen] == [(group,)]

@@ -15,6 +15,7 @@ from aiohttp import web
 from chat_aio import Chat
 from chat_aio.client import ChatClient
 from chat_aio.errors import AttachmentRejected, AttachmentTypeUnsupported
+from chat_aio.hooks import KeyContext
 from chat_aio.plugins import Notifications, Webhook
 from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
@@ -37,10 +38,32 @@ async def test_history(serve: MakePeople) -> None:
     person = await serve(room_controls=True)
     base = str(person("").client.make_url("/api/chat"))
     async with ChatClient(base, headers={"X-User": "ada"}) as ada:
-        room = await names_of("history.md")["make_room"](ada)
+        room = await names_of("guides/group-controls.md")["make_room"](ada)
         await ada.send_message(room, "before")
         await ada.add_participants(room, ["grace"])
     assert await person("grace").listed(f"/conversations/{room}/messages") == []
+
+
+async def test_groups_of_your_objects(database: Database) -> None:
+    names = names_of("guides/groups-of-your-objects.md")
+    chat = names["chat_of_shop"](database, picked_by_header)
+    async with chat:
+        group = await names["open_order"](chat, 7, "ann", "ben")
+        assert (await names["open_order"](chat, 7, "ann", "ben")).id == group.id
+        assert group.roles == {"ann": "member", "ben": "admin"}
+        message = await chat.api.send_message("ben", group.id, "On its way")
+        assert await names["ship"](chat, 7) == "shipped"
+        assert await names["pages_of_ann"](chat) == [1]
+        replaced = await names["replace_seller"](chat, 7, "carol")
+        assert replaced.roles == {"ann": "member", "carol": "admin"}
+        names["SHOP"] = "carol"
+        asked = await chat.api.send_message("carol", group.id, "Please pay")
+        paid = await names["mark_paid"](chat, asked.id)
+        assert (paid.metadata, paid.edited_at) == ({"paid": True}, None)
+        assert message.edited_at is None
+    allowed = names["can_set_key"]
+    assert allowed(KeyContext(user_id="billing", key="invoice:1"))
+    assert not allowed(KeyContext(user_id="ann", key="invoice:1"))
 
 
 @pytest.fixture
@@ -52,7 +75,7 @@ async def ada(serve: MakePeople) -> AsyncIterator[ChatClient]:
 
 
 async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[str]) -> None:
-    names = names_of("writing-a-client.md")
+    names = names_of("guides/writing-a-client.md")
     base = ada._connection._base
     async with ChatClient(base, headers={"X-User": "grace"}) as grace, grace.stream() as stream:
         greeting = asyncio.create_task(names["greet"](base, {"X-User": "ada"}))
@@ -71,7 +94,7 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
 
 
 async def test_inbox(database: Database) -> None:
-    names = names_of("inbox.md")
+    names = names_of("guides/lists-and-inbox.md")
     async with names["make_chat"](database, None) as chat:
         group = await chat.api.create_group_conversation("ada", user_ids=["grace"], name="Kernel")
         root = await chat.api.send_message("ada", group.id, "a thread begins")
@@ -88,7 +111,7 @@ async def test_inbox(database: Database) -> None:
 
 
 async def test_people(database: Database) -> None:
-    names = names_of("people.md")
+    names = names_of("guides/people.md")
     users = names["users"] = database["people"]
     await users.insert_many([{"_id": "ada", "name": "Ada"}, {"_id": "grace", "name": "Grace"}])
     hooks = names["make_chat"](database, None, users)._context.hooks
@@ -100,7 +123,7 @@ async def test_people(database: Database) -> None:
 
 
 async def test_assistants(serve: MakePeople, database: Database) -> None:
-    names = names_of("assistants.md")
+    names = names_of("guides/assistants.md")
     chat = names["make_chat"](database, picked_by_header)
 
     async def model(question: str) -> AsyncIterator[str]:
@@ -129,7 +152,7 @@ async def test_bots(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    names = names_of("bots.md")
+    names = names_of("guides/bots.md")
     monkeypatch.chdir(tmp_path)  # Where it stores its position.
     person = await serve()
     base = str(person("").client.make_url("/api/chat"))
@@ -154,7 +177,7 @@ async def test_bots(
 
 
 async def test_notifications(database: Database, capsys: pytest.CaptureFixture[str]) -> None:
-    names = names_of("notifications.md")
+    names = names_of("guides/notifications.md")
     # Sooner than in the document, and to a place where nobody listens.
     names["Notifications"] = partial(Notifications, delay_seconds=0.4)
     names["Webhook"] = lambda _, secret: Webhook("http://127.0.0.1:9/hooks", secret)
@@ -171,7 +194,7 @@ async def test_notifications(database: Database, capsys: pytest.CaptureFixture[s
 
 
 async def test_attachments(database: Database, aiohttp_client: Any) -> None:
-    names = names_of("attachments.md")
+    names = names_of("guides/attachments.md")
     app = web.Application()
     names["make_chat"](database, picked_by_header).mount(app)
     served = await aiohttp_client(app)
@@ -191,7 +214,7 @@ async def test_attachments(database: Database, aiohttp_client: Any) -> None:
 
 
 async def test_integration(chat: Chat, database: Database) -> None:
-    names = names_of("integration.md")
+    names = names_of("guides/in-process.md")
     for _ in range(2):
         await names["order_shipped"](chat, "ada", "7")
     (conversation,) = (await chat.api.list_conversations("ada")).conversations
@@ -200,8 +223,9 @@ async def test_integration(chat: Chat, database: Database) -> None:
     group_id = await names["open_engine_room"](database)
     (hello,) = (await chat.api.list_messages("grace", group_id)).messages
     assert (hello.sender_id, hello.body) == ("ada", "Hello!")
-    assert names["auth"]({}) is None
+    auth = names_of("guides/integration.md")["auth"]
+    assert auth({}) is None
     app = web.Application()
-    names["mount"](app, Chat(database, auth=names["auth"]))
+    names_of("operations/deployment.md")["mount"](app, Chat(database, auth=auth))
     paths = {each.canonical for each in app.router.resources()}
     assert paths == {"/api/chat", "/healthz", "/readyz", "/openapi", "/openapi.json"}

@@ -16,7 +16,7 @@ from chat_aio.testing import OURS, URL
 from tests.examples.conftest import EXAMPLES
 
 PATIENCE = 240
-GUIDE = (EXAMPLES.parent / "docs" / "integration.md").read_text()
+GUIDE = (EXAMPLES.parent / "docs/guides/testing.md").read_text()
 (DOCUMENT,) = re.findall(r"```python\n((?:(?!```).)*?async def test_.*?)```", GUIDE, re.S)
 
 WHERE = """
@@ -36,7 +36,10 @@ import pytest
 from chat_aio import Chat
 from chat_aio.errors import InternalError
 
+CALLS = []
+
 def auth(request):
+    CALLS.append(request.path)
     raise LookupError
 
 @pytest.mark.asyncio
@@ -47,6 +50,7 @@ async def test_a_stream_with_a_login_that_fails(chat_database, chat_people):
     with pytest.raises(InternalError):
         async with ada.stream():
             pass
+    assert CALLS == ["/api/chat/stream"]
 """
 """The test fails at once, and does not wait for a stream that never opens."""
 

@@ -126,7 +126,7 @@ async def test_messages_that_cannot_be_read_among_what_was_missed(
     await database["messages"].insert_many(
         list(broken_from(stored)), bypass_document_validation=True
     )
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
 
     async def told(user_id: str) -> list[str]:
         async with later(user_id).tab(f"{groups[user_id]}:1") as tab:

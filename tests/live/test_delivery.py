@@ -17,9 +17,9 @@ async def test_what_nobody_hears_is_not_encoded(serve: MakePeople) -> None:
     encoded: list[str] = []
     encode = frames.message_frame
 
-    def counting(name: str, document: Any, parents: Any) -> Any:
+    def counting(name: str, document: Any, parents: Any, optional: Any) -> Any:
         encoded.append(document["body"])
-        return encode(name, document, parents)
+        return encode(name, document, parents, optional)
 
     async def scenario() -> None:
         encoded.clear()
@@ -73,9 +73,9 @@ async def test_a_row_that_cannot_be_encoded_stops_nothing(
 def broken_for(message_id: str) -> Any:
     make = mapping.message_json
 
-    def message_json(document: Any, parents: Any) -> bytes:
+    def message_json(document: Any, parents: Any, optional: Any) -> bytes:
         if document["_id"] == message_id:
             raise ValueError(message_id)
-        return make(document, parents)
+        return make(document, parents, optional)
 
     return message_json

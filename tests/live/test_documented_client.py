@@ -1,5 +1,5 @@
-"""docs/writing-a-client.md, taken at its word: a client that does what it says, cut off while
-something changes, ends with what a refetch gives."""
+"""docs/guides/writing-a-client.md, taken at its word: a client that does what it says, cut off
+while something changes, ends with what a refetch gives."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import MakePeople
 from tests.support.people import Person
 
-GUIDE = Path(__file__).parents[2] / "docs" / "writing-a-client.md"
+GUIDE = Path(__file__).parents[2] / "docs/guides/writing-a-client.md"
 
 Ids = dict[str, Any]
 Deed = Callable[[Person, Ids], Awaitable[object]]
@@ -157,7 +157,7 @@ async def prepared(alice: Person) -> Ids:
 async def test_a_client_that_was_away_ends_with_what_there_is(
     serve: MakePeople, deed: Deed
 ) -> None:
-    """From the ring of the process where it was, from that of another, and from storage."""
+    """From the buffer of the process where it was, from that of another, and from storage."""
     here, there = await serve(), await serve()
     alice, bob = here("alice"), here("bob")
     ids = await prepared(alice)
@@ -169,8 +169,8 @@ async def test_a_client_that_was_away_ends_with_what_there_is(
 
     await deed(alice, ids)
 
-    forgetful = await serve(ring_seconds=0)
-    for source, person in (("ring", here), ("another ring", there), ("storage", forgetful)):
+    forgetful = await serve(replay_buffer_seconds=0)
+    for source, person in (("buffer", here), ("another buffer", there), ("storage", forgetful)):
         await expect_all_after(person("bob"), position, {**messages}, alice, ids, source)
 
 

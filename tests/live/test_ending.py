@@ -55,7 +55,7 @@ async def test_a_chat_closes_while_its_presence_connects(
 
     monkeypatch.setattr(Attendance, "renew", renew)
     presence = Presence(lease_seconds=0.03)
-    chat = Chat(database, plugins=[presence], options=Options(ring_seconds=1))
+    chat = Chat(database, plugins=[presence], options=Options(replay_buffer_seconds=1))
     async with asyncio.timeout(PATIENCE):
         async with chat:
             await renewing.wait()

@@ -36,7 +36,11 @@ async def people(mongod: Mongod, aiohttp_client: Any) -> AsyncIterator[People]:
         chat = Chat(
             client["chat"],
             auth=picked_by_header,
-            options=Options(feed_stall_seconds=0.9, storage_timeout_seconds=1, ring_seconds=5),
+            options=Options(
+                change_stream_timeout_seconds=0.9,
+                storage_timeout_seconds=1,
+                replay_buffer_seconds=5,
+            ),
         )
         app = web.Application()
         chat.mount(app)
@@ -73,7 +77,8 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
 
 
 async def test_a_lost_change_stream_ends_streams(people: People, mongod: Mongod) -> None:
-    """History lost (286): streams end, the ring is forgotten, and storage tells what was missed."""
+    """History lost (286): streams end, the buffer is forgotten, and storage tells what was
+    missed."""
     alice = people("alice")
     conversation_id = await alice.direct("bob")
     for body in ("one", "two"):

@@ -159,7 +159,7 @@ async def test_a_database_that_is_paused(town: Town, mongod: Mongod) -> None:
 
 async def test_a_stream_that_holds_back_too_much(serve: MakePeople) -> None:
     """Its replay takes so long that more happens than it may hold."""
-    person = await serve(stream_buffer_events=3, ring_seconds=0, ring_events=1)
+    person = await serve(stream_buffer_events=3, replay_buffer_seconds=0, replay_buffer_events=1)
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "one")

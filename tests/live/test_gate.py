@@ -38,7 +38,7 @@ async def test_what_may_not_be_read_is_neither_told_nor_replayed(serve: MakePeop
     await alice.send(seen, "missed")
     await alice.told_all()
     rule.closed.add(("bob", closed))
-    places = [person, await serve(Hooks(can_read=rule), ring_seconds=0)]
+    places = [person, await serve(Hooks(can_read=rule), replay_buffer_seconds=0)]
     for count, place in enumerate(places, 1):
         async with place("bob").tab(f"{seen}:1") as tab:
             assert await tab.bodies(count) == ["missed"] * count

@@ -104,7 +104,7 @@ async def test_a_replay(serve: MakePeople, database: Database) -> None:
     await change(alice, group, ids)
     await alice.send(other, "the end")
     await carol.told_all()
-    elsewhere = await serve(ring_seconds=0)
+    elsewhere = await serve(replay_buffer_seconds=0)
     for who in (carol, elsewhere("carol")):
         async with who.tab(f"{other}:1") as tab:
             require_hidden(await all_until(tab, "the end"), ids)
@@ -266,7 +266,7 @@ async def test_old_positions_after_ageing(
     seen = (await alice.send(group, "seen"))["seq"]
     await age(database)
     await change(alice, group, ids)
-    elsewhere = await serve(ring_seconds=0)
+    elsewhere = await serve(replay_buffer_seconds=0)
     for who in (carol, elsewhere("carol")):
         async with who.tab(f"{group}:{seen}") as tab:
             await alice.send(group, "the end")
@@ -295,7 +295,7 @@ async def test_a_host_is_not_asked_about_what_is_hidden(
         await change(alice, group, ids)
         await alice.send(other, "the end")
         require_hidden(await all_until(tab, "the end"), ids)
-    elsewhere = await serve(hooks, ring_seconds=0)
+    elsewhere = await serve(hooks, replay_buffer_seconds=0)
     for who in (carol, elsewhere("carol")):
         async with who.tab(f"{other}:1") as tab:
             require_hidden(await all_until(tab, "the end"), ids)

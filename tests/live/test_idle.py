@@ -60,7 +60,7 @@ def caches(chat: Chat) -> bool:
 async def test_an_idle_process_writes_nothing_until_it_is_used(
     make_chat: MakeChat, watch: Watch
 ) -> None:
-    chat = await make_chat(feed_stall_seconds=STALL)
+    chat = await make_chat(change_stream_timeout_seconds=STALL)
     group = await chat.api.create_group_conversation("ina")
     await watch.until(lambda: not caches(chat))
     assert chat._live.feed.is_live
@@ -79,7 +79,7 @@ async def test_an_idle_process_writes_now_and_then(
 ) -> None:
     """Or the place from which its feed resumes would fall behind for hours."""
     monkeypatch.setattr(feed, "IDLE_SECONDS", STALL)
-    chat = await make_chat(feed_stall_seconds=STALL)
+    chat = await make_chat(change_stream_timeout_seconds=STALL)
     await watch.until(lambda: not caches(chat))
     written, token = watch.ticks, chat._live.feed._token
     await watch.until(lambda: watch.ticks > written and caches(chat))
@@ -87,7 +87,7 @@ async def test_an_idle_process_writes_now_and_then(
 
 
 async def test_a_process_with_a_stream_goes_on(serve: MakePeople, watch: Watch) -> None:
-    ina = (await serve(feed_stall_seconds=STALL))("ina")
+    ina = (await serve(change_stream_timeout_seconds=STALL))("ina")
     async with ina.tab():
         written = watch.ticks
         await watch.until(lambda: watch.ticks >= written + 3)
@@ -101,7 +101,7 @@ async def test_a_process_with_a_stream_goes_on(serve: MakePeople, watch: Watch) 
 
 async def test_an_idle_process_does_not_trust_its_feed(make_chat: MakeChat, watch: Watch) -> None:
     """Nobody has noticed that it brings nothing any more."""
-    idle, other = await make_chat(feed_stall_seconds=STALL), await make_chat()
+    idle, other = await make_chat(change_stream_timeout_seconds=STALL), await make_chat()
     group = await idle.api.create_group_conversation("ina", user_ids=["bob"])
     await idle.api.get_conversation("bob", group.id)
     await watch.until(lambda: not caches(idle))

@@ -23,7 +23,7 @@ from chat_aio.errors import (
 from chat_aio.hooks import PermissionContext
 from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
-from chat_aio.live.local_events import LocalEvents
+from chat_aio.live.local_events import EventSubscription
 from chat_aio.live.stream import Stream
 from chat_aio.plugins import Plugin, Typing
 from tests.conftest import Database, MakeChat
@@ -33,7 +33,7 @@ from tests.support.saboteurs import prove
 PATIENCE_SECONDS = 15
 
 
-async def told(events: LocalEvents) -> Told:
+async def told(events: EventSubscription) -> Told:
     async with asyncio.timeout(PATIENCE_SECONDS):
         return await anext(events)
 
@@ -44,7 +44,7 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def bodies(events: LocalEvents, count: int) -> list[str]:
+async def bodies(events: EventSubscription, count: int) -> list[str]:
     """Of so many message events."""
     found = [await told(events) for _ in range(count)]
     return [each.message.body for each in found if isinstance(each, MessageEvent)]
@@ -59,7 +59,7 @@ async def group_of(chat: Chat, *user_ids: str) -> str:
 
 
 @asynccontextmanager
-async def reading(events: LocalEvents) -> AsyncIterator["asyncio.Task[list[Told]]"]:
+async def reading(events: EventSubscription) -> AsyncIterator["asyncio.Task[list[Told]]"]:
     """A task that reads until the end."""
 
     async def read() -> list[Told]:
@@ -157,7 +157,7 @@ async def test_it_resumes_from_a_position(
     await chat.api.send_message("ada", two, "missed")
     await chat.api.edit_message("ada", old.id, "edited")
     if aged:
-        chat = await make_chat(ring_seconds=0)
+        chat = await make_chat(replay_buffer_seconds=0)
     async with chat.events(user_id=user_id, after=position) as events:
         assert sorted(await bodies(events, 2)) == ["edited", "missed"]
         await chat.api.send_message("ada", one, "live")
@@ -210,7 +210,7 @@ async def test_resuming_is_what_loses_nothing(make_chat: MakeChat) -> None:
             raise AssertionError("nothing comes any more") from missing
 
     with patch(f"{__name__}.PATIENCE_SECONDS", 5):
-        await prove(scenario, sabotage=patch.object(LocalEvents, "position", None))
+        await prove(scenario, sabotage=patch.object(EventSubscription, "position", None))
 
 
 async def test_it_survives_the_loss_of_the_feed(chat: Chat) -> None:
@@ -288,7 +288,7 @@ async def test_what_a_host_hides_is_hidden_from_users(make_chat: MakeChat) -> No
 
 
 async def test_it_ends_with_the_chat(database: Database) -> None:
-    async with Chat(database, options=Options(ring_seconds=5)) as chat:
+    async with Chat(database, options=Options(replay_buffer_seconds=5)) as chat:
         group = await group_of(chat, "ada")
         async with (
             chat.events() as of_all,
@@ -351,7 +351,7 @@ async def test_the_host_is_no_user(database: Database) -> None:
         def stream_opened(self, user_id: str) -> None:
             opened.append(user_id)
 
-    options = Options(ring_seconds=5, streams_per_user=1)
+    options = Options(replay_buffer_seconds=5, streams_per_user=1)
     async with (
         Chat(database, options=options, plugins=[Watching()]) as chat,
         chat.events(),
@@ -366,7 +366,7 @@ async def test_the_host_is_no_user(database: Database) -> None:
 
 async def test_what_is_not_stored_is_for_its_addressees(database: Database) -> None:
     typing = Typing()
-    async with Chat(database, options=Options(ring_seconds=5), plugins=[typing]) as chat:
+    async with Chat(database, options=Options(replay_buffer_seconds=5), plugins=[typing]) as chat:
         group, other = [await group_of(chat, "ada", "bob") for _ in range(2)]
         async with (
             chat.events([group]) as hosts,
@@ -411,6 +411,6 @@ async def test_nobody_is_the_host_by_chance(chat: Chat, user_id: Any) -> None:
 
 
 async def test_without_streams(make_chat: MakeChat) -> None:
-    chat = await make_chat(without={Capability.STREAMS})
+    chat = await make_chat(disabled_capabilities={Capability.STREAMS})
     with pytest.raises(StreamUnsupported):
         chat.events()

@@ -42,7 +42,7 @@ async def test_the_first_message_is_not_missed(
     conversation_id = conversation_id or await alice.direct("bob")
     await alice.send(conversation_id, "first")
     if process == "another":
-        bob = (await serve(ring_seconds=0))("bob")
+        bob = (await serve(replay_buffer_seconds=0))("bob")
     async with bob.tab(position) as tab:
         assert await tab.bodies(1) == ["first"]
         await tab.until(lambda frame: (frame.event, frame.id) == (None, f"{conversation_id}:1"))
@@ -61,7 +61,7 @@ async def test_a_position_ahead_of_the_head_is_a_reset(person: Any, serve: MakeP
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "x")
-    for each in (bob, (await serve(ring_seconds=0))("bob")):
+    for each in (bob, (await serve(replay_buffer_seconds=0))("bob")):
         async with each.tab(f"{conversation_id}:2") as tab:
             assert await reset_of(tab) == "position_unknown"
             assert tab.last_event_id == f"{conversation_id}:1"
@@ -96,13 +96,13 @@ async def test_positions_from_before_a_restore_are_resets(
     restored_at = (await alice.send(conversation_id, "the last before"))["createdAt"]
     at = datetime.fromisoformat(restored_at) + timedelta(milliseconds=1)
     await database["settings"].insert_one({"_id": "restored", "at": at})
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     for position in (f"{conversation_id}:1", "gone:7", moment):
         async with later("bob").tab(position) as tab:
             assert await reset_of(tab) == "position_unknown", position
     while (sent := await alice.send(conversation_id, "after"))["createdAt"] <= restored_at:
         pass
-    fresh = await serve(ring_seconds=0)
+    fresh = await serve(replay_buffer_seconds=0)
     async with fresh("bob").tab(f"{conversation_id}:{sent['seq']}") as tab:
         assert await reset_of(tab) == "position_unknown", "the lost data may have had that number"
     async with fresh("bob").tab(f"::{int(at.timestamp() * 1000) + 1}") as tab:
@@ -129,10 +129,10 @@ async def test_numbers_that_are_given_again(
     await database["counters"].update_one({"_id": conversation_id}, {"$set": backup})
     if noted:
         await restored.note(Store(database))
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     for body in ("new", "new, too", "newest"):
         await later("alice").send(conversation_id, body)
-    fresh = await serve(ring_seconds=0)
+    fresh = await serve(replay_buffer_seconds=0)
     async with fresh("bob").tab(seen) as tab:
         if noted:
             assert await reset_of(tab) == "position_unknown"
@@ -189,7 +189,7 @@ async def test_a_replay_that_is_cut_loses_nothing(
     early = await alice.send(group, "told second")
     if cut_behind == "message.updated":
         await alice.edit(early["id"], "told second, edited")
-    forgetful = (await serve(ring_seconds=0, ring_bytes=1))("bob")
+    forgetful = (await serve(replay_buffer_seconds=0, replay_buffer_bytes=1))("bob")
     async with forgetful.tab(f"{group}:1") as tab:
         frames = await tab.until(lambda frame: frame.event == cut_behind)
         assert tab.last_event_id == f"{group}:2"

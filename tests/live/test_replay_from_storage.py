@@ -1,4 +1,4 @@
-"""Replays of what the process does not remember: its ring is empty, as after a restart."""
+"""Replays of what the process does not remember: its buffer is empty, as after a restart."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ async def returning(
     serve: MakePeople, user_id: str, last_event_id: str, **options: Any
 ) -> AsyncIterator[Tab]:
     """A stream of a process that was not there before."""
-    later = await serve(ring_seconds=0, **options)
+    later = await serve(replay_buffer_seconds=0, **options)
     async with later(user_id).tab(last_event_id) as tab:
         yield tab
 
@@ -261,7 +261,7 @@ async def test_what_happens_meanwhile_is_told_once(
     await alice.send(conversation_id, "seen")
     old = await alice.send(conversation_id, "old")
     await age(database)
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     bob = later("bob")
     read = replay_queries.list_created
 
@@ -293,7 +293,7 @@ async def test_who_is_removed_meanwhile_is_told_no_more(
         group = await alice.group("bob")
         await alice.send(group, "seen")
         await age(database)
-        later = await serve(ring_seconds=0)
+        later = await serve(replay_buffer_seconds=0)
         read = replay_queries.list_created
 
         async def meanwhile(*args: Any, **options: Any) -> Any:
@@ -327,7 +327,7 @@ async def test_many_who_return_at_once_share_their_reads(
     await age(database)
     for number in range(20):
         await alice.send(groups[number % 5], f"missed {number}")
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     kept = later("anyone").chat._database
     reads = 0
     read = Kept.read

@@ -31,7 +31,7 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
     changed = await alice.send(conversation_id, "secret")
     kept = await alice.send(conversation_id, "kept")
     await age(database)
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     bob = later("bob")
     read = getattr(replay_queries, where)
 
@@ -84,7 +84,7 @@ async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "seen")
     await age(database)
-    bob = (await serve(ring_seconds=0))("bob")
+    bob = (await serve(replay_buffer_seconds=0))("bob")
 
     async def meanwhile() -> None:
         sent = await alice.send(conversation_id, "secret")
@@ -103,7 +103,7 @@ async def test_a_message_of_a_silent_conversation_is_told_as_new(
     seen, silent = await alice.direct("bob"), await alice.group("bob")
     await alice.send(seen, "seen")
     await age(database)
-    bob = (await serve(ring_seconds=0))("bob")
+    bob = (await serve(replay_buffer_seconds=0))("bob")
 
     async def meanwhile() -> None:
         sent = await alice.send(silent, "draft")
@@ -145,7 +145,7 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
     for number in range(6):
         for each in groups:
             await alice.send(each, str(number))
-    later = await serve(ring_seconds=0, replay_limit=3)
+    later = await serve(replay_buffer_seconds=0, replay_limit=3)
     turns = 0
     looks: list[tuple[int, int]] = []
     missed_by = MissedEvents.missed_by
@@ -179,7 +179,7 @@ async def test_more_conversations_than_may_be_told_are_not_read(
     seen = [await alice.send(each, "seen") for each in (many[0], theirs)]
     for each in (*many, theirs):
         await alice.send(each, "missed")
-    later = await serve(ring_seconds=0, replay_limit=3)
+    later = await serve(replay_buffer_seconds=0, replay_limit=3)
     asked: set[str] = set()
     read = {each: getattr(replay_queries, each) for each in ("list_created", "list_changed")}
 

@@ -75,9 +75,9 @@ async def test_nothing_is_missed_or_told_to_strangers(
 ) -> None:
     """Of three processes one remembers much, one little, and one nothing."""
     places = [
-        await serve(ring_seconds=60),
-        await serve(ring_seconds=0, ring_events=3),
-        await serve(ring_seconds=0, ring_bytes=1),
+        await serve(replay_buffer_seconds=60),
+        await serve(replay_buffer_seconds=0, replay_buffer_events=3),
+        await serve(replay_buffer_seconds=0, replay_buffer_bytes=1),
     ]
     writers = [f"writer {number}" for number in range(WRITERS)]
     readers = [Reader(f"reader {number}", seed=number) for number in range(READERS)]

@@ -14,10 +14,10 @@ from chat_aio.observability.observer import Observer
 from tests.observability.conftest import Measured
 
 ROOT = Path(__file__).parents[2]
-DOCUMENT = (ROOT / "docs" / "observing.md").read_text()
+DOCUMENT = (ROOT / "docs/operations/observing.md").read_text()
 DASHBOARD = json.loads((ROOT / "dashboards" / "chat_aio.json").read_text())
 RULES = (ROOT / "dashboards" / "chat_aio.rules.yml").read_text()
-RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+RUNBOOK = (ROOT / "docs/operations/runbook.md").read_text()
 LABELS = {"histogram": {"le"}}
 SUFFIXES = {
     "counter": ("_total",),
@@ -103,7 +103,8 @@ def test_every_alert_has_an_entry_in_the_runbook() -> None:
     """And the alert names it."""
     alerts = re.findall(r"- alert: (\w+)", RULES)
     assert sorted(re.findall(r"^## (\w+)$", RUNBOOK, re.M)) == sorted(alerts)
-    assert re.findall(r"runbook: docs/runbook\.md, (\w+)", RULES) == alerts
+    named = re.findall(r"runbook: (\S+), (\w+)", RULES)
+    assert named == [("docs/operations/runbook.md", alert) for alert in alerts]
     for part in ("Means", "Look", "Do"):
         assert RUNBOOK.count(f"**{part}**: ") == len(alerts)
 

@@ -18,7 +18,7 @@ from gamedays.table import BREAKAGES, Outcome, table_of
 
 from tests.support.processes import ROOT, without_own_variables
 
-RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+RUNBOOK = (ROOT / "docs/operations/runbook.md").read_text()
 SECONDS = 240
 
 
@@ -93,7 +93,7 @@ async def test_a_cure_that_does_not_help_is_a_failure(
     people: Any = here.people
     prometheus.firing.return_value = firing
     people.are_served.return_value = served
-    with pytest.raises(GameFailed, match="it is not well, or ChatDown still fires"):
+    with pytest.raises(GameFailed, match="it is not healthy, or ChatDown still fires"):
         await here.until_well("ChatDown")
     prometheus.firing.return_value = {"ChatResets"}
     people.are_served.return_value = True

@@ -127,14 +127,14 @@ async def test_replays(measured: Measured, measure: Measure, database: Database)
         await alice.send(conversation_id, str(number))
     await alice.told_all()
     async with (
-        measured.counting("replays_total", source="ring"),
-        measured.counting("replay_events_total", 3, source="ring"),
+        measured.counting("replays_total", source="buffer"),
+        measured.counting("replay_events_total", 3, source="buffer"),
         measured("bob").tab(f"{conversation_id}:1"),
     ):
         pass
     async with measured.counting("replays_total", source="none"), measured("bob").tab():
         pass
-    later = await measure(ring_seconds=0, replay_limit=2)
+    later = await measure(replay_buffer_seconds=0, replay_limit=2)
     async with (
         later.counting("replay_events_total", 2, source="storage"),
         later.counting("replays_total", source="storage"),
@@ -172,11 +172,11 @@ async def test_several_chats_in_one_process(database: Database) -> None:
         assert registry.get_sample_value("chat_aio_feed_live") == 1
         await one._live.feed.close()
         assert registry.get_sample_value("chat_aio_feed_live") == 0
-    assert registry.get_sample_value("chat_aio_ring_events") == 0
+    assert registry.get_sample_value("chat_aio_replay_buffer_events") == 0
 
 
 async def test_without_streams_no_feed_is_lost(measure: Measure) -> None:
-    measured = await measure(without={Capability.STREAMS})
+    measured = await measure(disabled_capabilities={Capability.STREAMS})
     assert (await measured.scrape())("feed_live") == 1
 
 

@@ -14,18 +14,18 @@ from chat_aio.actions import filed_reports
 from chat_aio.errors import InternalError, MessageHeld, MessageRejected, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.plugins import (
-    Attached,
+    AttachmentRule,
+    BlockedWords,
     Checked,
     Filter,
     Hold,
-    Links,
+    LinkRule,
     Plugin,
     Refuse,
-    Repeats,
+    RepeatLimit,
     Report,
     Rule,
     Verdict,
-    Words,
 )
 from chat_aio.plugins.folding import FoldedText
 from chat_aio.store import reports
@@ -52,7 +52,7 @@ async def say(person: Person, conversation_id: str, body: str, **given: Any) -> 
 async def test_a_refused_message_is_refused_through_both_doors(
     serve: MakePeople, database: Database
 ) -> None:
-    person = await serve(plugins=[Filter([Words(["bad"], reason="no such words")])])
+    person = await serve(plugins=[Filter([BlockedWords(["bad"], reason="no such words")])])
     alice = person("alice")
     group, elsewhere = await alice.group("bob"), await alice.group()
     answer = await say(alice, group, "so b.a.d")
@@ -78,11 +78,11 @@ async def test_plugins_see_what_would_be_stored(serve: MakePeople) -> None:
     hooks = Hooks(before_message_send=lambda asked: Changed(body=asked.body.replace("x", "bad")))
 
     class Meddles(Plugin):
-        async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
             message.metadata["mine"] = True
             return None
 
-    person = await serve(hooks, plugins=[Meddles(), Filter([Words(["bad"])])])
+    person = await serve(hooks, plugins=[Meddles(), Filter([BlockedWords(["bad"])])])
     alice = person("alice")
     group = await alice.group()
     assert (await say(alice, group, "x")).code == "MESSAGE_REJECTED"
@@ -90,7 +90,7 @@ async def test_plugins_see_what_would_be_stored(serve: MakePeople) -> None:
 
 
 async def test_only_sends_are_held(serve: MakePeople, database: Database) -> None:
-    person = await serve(MODERATED, plugins=[Filter([Words(["bad"], action="hold")])])
+    person = await serve(MODERATED, plugins=[Filter([BlockedWords(["bad"], action="hold")])])
     alice, bob = person("alice"), person("bob")
     group = await alice.group("bob")
     await alice.told_all()
@@ -115,7 +115,7 @@ async def test_only_sends_are_held(serve: MakePeople, database: Database) -> Non
 
 
 async def test_a_reported_message_goes_out_with_its_report(serve: MakePeople) -> None:
-    rule = Words(["bad"], action="report", reason="a listed word")
+    rule = BlockedWords(["bad"], action="report", reason="a listed word")
     person = await serve(MODERATED, plugins=[Filter([rule], reporter_id="the filter")])
     alice, mod = person("alice"), person("mod")
     group = await alice.group()
@@ -140,8 +140,8 @@ async def test_a_reported_message_goes_out_with_its_report(serve: MakePeople) ->
 
 async def test_moderators_hear_once_of_what_a_plugin_reports(serve: MakePeople) -> None:
     """At once, and also when the report was written only by a later try."""
-    rule = Words(["bad"], action="report")
-    people = await serve(MODERATED, plugins=[Filter([rule])], moderation_desk=True)
+    rule = BlockedWords(["bad"], action="report")
+    people = await serve(MODERATED, plugins=[Filter([rule])], moderation_tools=True)
     alice, mod = people("alice"), people("mod")
     group = await alice.group()
     put = reports.put
@@ -172,7 +172,7 @@ async def test_moderators_hear_once_of_what_a_plugin_reports(serve: MakePeople) 
 async def test_a_failing_report_never_fails_the_send_and_is_tried_again(
     serve: MakePeople, database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    person = await serve(MODERATED, plugins=[Filter([Words(["bad"], action="report")])])
+    person = await serve(MODERATED, plugins=[Filter([BlockedWords(["bad"], action="report")])])
     alice = person("alice")
     group = await alice.group()
     tries: list[str] = []
@@ -198,7 +198,7 @@ async def test_a_failing_report_never_fails_the_send_and_is_tried_again(
 async def test_a_report_that_is_lost_is_named(
     serve: MakePeople, caplog: pytest.LogCaptureFixture
 ) -> None:
-    person = await serve(MODERATED, plugins=[Filter([Words(["bad"], action="report")])])
+    person = await serve(MODERATED, plugins=[Filter([BlockedWords(["bad"], action="report")])])
     alice = person("alice")
     group = await alice.group()
 
@@ -214,8 +214,8 @@ async def test_a_report_that_is_lost_is_named(
 async def test_rules_of_some_conversations(serve: MakePeople) -> None:
     chosen: set[str] = set()
     rules = [
-        Words(["one"], conversations=chosen),
-        Words(["two"], conversations=lambda each: each.type == "direct"),
+        BlockedWords(["one"], conversations=chosen),
+        BlockedWords(["two"], conversations=lambda each: each.type == "direct"),
     ]
     person = await serve(plugins=[Filter(rules)])
     alice = person("alice")
@@ -247,7 +247,7 @@ def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
     ("rule", "broken", "kept"),
     [
         (
-            Links(),
+            LinkRule(),
             [
                 "see https://a.example",
                 "HTTP://A.EXAMPLE",
@@ -258,7 +258,7 @@ def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
             ["nothing", "end.Start", "a.example", "me@a.example", "1.5/2x", "www", "and/or"],
         ),
         (
-            Links(allowed_hosts=["example.org", "bücher.example"]),
+            LinkRule(allowed_hosts=["example.org", "bücher.example"]),
             [
                 *("https://example.com", "https://notexample.org", "https://example.org.evil.test"),
                 *(
@@ -279,7 +279,7 @@ def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
             ],
         ),
         (
-            Links(denied_hosts=["evil.test"]),
+            LinkRule(denied_hosts=["evil.test"]),
             [
                 *("https://evil.test", "[x](https://evil.test)", "https://a.b.evil.test/x"),
                 *(
@@ -292,7 +292,7 @@ def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
             ["https://devil.test", "https://evil.test.example", "evil.test"],
         ),
         (
-            Links(at_most=1),
+            LinkRule(max_count=1),
             ["https://a.example https://b.example", "https://a.example https://a.example"],
             ["https://a.example", "nothing"],
         ),
@@ -308,10 +308,10 @@ def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
 @pytest.mark.parametrize(
     ("rule", "broken", "kept"),
     [
-        (Attached(), [["x"], {}, "x"], [None, []]),
-        (Attached(at_most=1), [[1, 2]], [None, [], [1], "x"]),
+        (AttachmentRule(), [["x"], {}, "x"], [None, []]),
+        (AttachmentRule(max_count=1), [[1, 2]], [None, [], [1], "x"]),
         (
-            Attached(allowed_kinds=["image/*", "text/plain"]),
+            AttachmentRule(allowed_kinds=["image/*", "text/plain"]),
             [
                 ["x"],
                 [{"contentType": "Image/PNG"}, {}],
@@ -321,12 +321,12 @@ def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
             [None, [{"contentType": "Image/PNG"}, {"contentType": " text/plain "}]],
         ),
         (
-            Attached(denied_kinds=["image/svg*"]),
+            AttachmentRule(denied_kinds=["image/svg*"]),
             [[{"contentType": "image/svg+xml"}]],
             [[{"contentType": "image/png"}], [{}]],
         ),
         (
-            Attached(key="files", kind_key="kind", allowed_kinds=["a"]),
+            AttachmentRule(key="files", kind_key="kind", allowed_kinds=["a"]),
             [],
             [["only in another key"]],
         ),
@@ -340,7 +340,7 @@ def test_attachments(rule: Rule, broken: list[Any], kept: list[Any]) -> None:
 
 
 def test_repeats() -> None:
-    rule = Repeats(at_most=2, within_seconds=60)
+    rule = RepeatLimit(max_count=2, within_seconds=60)
     start = datetime(2026, 1, 1, tzinfo=UTC)
 
     def said(body: str, seconds: float, **given: Any) -> bool:
@@ -357,7 +357,7 @@ def test_repeats() -> None:
 
 
 def test_repeats_are_bounded() -> None:
-    rule = Repeats(at_most=1)
+    rule = RepeatLimit(max_count=1)
     with patch("chat_aio.plugins.rules.MOST_REMEMBERED", 3):
         assert [rule.is_broken_by(checked(each)) for each in "abcd"] == [False] * 4
         assert [rule.is_broken_by(checked(each)) for each in "dcb"] == [True] * 3
@@ -367,16 +367,16 @@ def test_repeats_are_bounded() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Words("bad"),
-        lambda: Words(["bad"], action="kill"),  # type: ignore[arg-type]
-        lambda: Words(["bad"], conversations="one"),
-        lambda: Links(allowed_hosts="a.example"),
-        lambda: Links(denied_hosts=["https://a.example"]),
-        lambda: Links(denied_hosts=["a.example/x"]),
-        lambda: Attached(allowed_kinds="image/*"),
-        lambda: Repeats(at_most=0),
-        lambda: Links(at_most=-1),
-        lambda: Attached(at_most=-1),
+        lambda: BlockedWords("bad"),
+        lambda: BlockedWords(["bad"], action="kill"),  # type: ignore[arg-type]
+        lambda: BlockedWords(["bad"], conversations="one"),
+        lambda: LinkRule(allowed_hosts="a.example"),
+        lambda: LinkRule(denied_hosts=["https://a.example"]),
+        lambda: LinkRule(denied_hosts=["a.example/x"]),
+        lambda: AttachmentRule(allowed_kinds="image/*"),
+        lambda: RepeatLimit(max_count=0),
+        lambda: LinkRule(max_count=-1),
+        lambda: AttachmentRule(max_count=-1),
         lambda: Filter(on_failure="half"),  # type: ignore[arg-type]
         lambda: Filter(classifier_timeout=0),
     ],
@@ -393,7 +393,11 @@ async def test_the_strictest_verdict_counts(serve: MakePeople, database: Databas
         asked.append(message.body)
         return Refuse("the classifier") if "three" in message.body else None
 
-    rules = [Words(["one"], action="report"), Words(["two"], action="hold"), Words(["no"])]
+    rules = [
+        BlockedWords(["one"], action="report"),
+        BlockedWords(["two"], action="hold"),
+        BlockedWords(["no"]),
+    ]
     person = await serve(MODERATED, plugins=[Filter(rules, classifier=classify)])
     alice = person("alice")
     group = await alice.group()
@@ -472,7 +476,7 @@ class Own(Plugin):
     def __init__(self, answer: Callable[[BeforeMessageSend], Any]) -> None:
         self._answer = answer
 
-    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+    async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
         answer: Verdict | None = self._answer(message)
         return answer
 
@@ -527,7 +531,7 @@ async def test_rules_of_the_hosts(serve: MakePeople) -> None:
 
 
 async def test_a_long_message_is_checked_as_a_whole(serve: MakePeople) -> None:
-    person = await serve(plugins=[Filter([Words(["bad"])])])
+    person = await serve(plugins=[Filter([BlockedWords(["bad"])])])
     alice = person("alice")
     group = await alice.group()
     assert (await say(alice, group, "word " * 3_000 + "bad")).code == "MESSAGE_REJECTED"
@@ -536,4 +540,4 @@ async def test_a_long_message_is_checked_as_a_whole(serve: MakePeople) -> None:
 
 def test_a_rule_may_be_copied() -> None:
     """With its list, and not with what another one has counted."""
-    assert replace(Words(["bad"]), reason="x") == Words(["bad"], reason="x")
+    assert replace(BlockedWords(["bad"]), reason="x") == BlockedWords(["bad"], reason="x")

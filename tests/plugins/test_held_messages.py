@@ -17,13 +17,13 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import Hooks, MessageMutation
 from chat_aio.plugins import (
     BeforeMessageSend,
+    BlockedWords,
     Filter,
     Hold,
     Plugin,
     Refuse,
     Typing,
     Verdict,
-    Words,
 )
 from chat_aio.store import held_messages as stored
 from tests.conftest import Database, MakePeople
@@ -42,7 +42,7 @@ async def people(serve: MakePeople) -> People:
 
 
 def holding() -> Filter:
-    return Filter([Words(["bad"], action="hold", reason="a listed word")])
+    return Filter([BlockedWords(["bad"], action="hold", reason="a listed word")])
 
 
 async def hold(who: Person, conversation_id: str, body: str = "bad", **given: Any) -> str:
@@ -116,7 +116,7 @@ async def test_a_held_request_is_held_whatever_is_said_of_it_now(
     verdicts: list[Verdict | None] = [Hold("at first")]
 
     class Wavers(Plugin):
-        async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
             return verdicts.pop() if verdicts else now
 
     people = await serve(MODERATED, plugins=[Wavers(), Filter([])])
@@ -310,7 +310,7 @@ async def test_a_key_that_another_message_has_by_now(serve: MakePeople) -> None:
     held_ids: list[str] = []
 
     class Slow(Plugin):
-        async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
             if message.body == "fine":
                 held_ids.append(await hold(alice, group, clientMessageId="key"))
             return None

@@ -10,14 +10,14 @@ from urllib.parse import quote
 
 import pytest
 
-from chat_aio.plugins import Links
+from chat_aio.plugins import LinkRule
 from chat_aio.plugins.links import MAX_LINKS, host_of, links_in
 from chat_aio.web.browser_files import BROWSER
 from tests.plugins.test_filter import checked
 
 DENIED = ("evil.example", "bücher.example", "192.0.2.1")
 NAME = DENIED[0]
-RULE = Links(denied_hosts=DENIED)
+RULE = LinkRule(denied_hosts=DENIED)
 NODE = shutil.which("node")
 PROGRAM = """
 import { inlineOf } from "./inline.js";
@@ -194,7 +194,7 @@ def test_links_that_lead_elsewhere_are_allowed() -> None:
 
 def test_hosts_that_cannot_be_read_are_refused() -> None:
     assert [spelling for spelling in LEADING_NOWHERE if not refused(spelling)] == []
-    allowing = Links(allowed_hosts=["good.example"])
+    allowing = LinkRule(allowed_hosts=["good.example"])
     unread = [spelling for spelling in LEADING_NOWHERE if not host_of(spelling)]
     assert unread
     assert all(allowing.is_broken_by(checked(spelling)) for spelling in unread)
@@ -230,7 +230,7 @@ async def test_spellings_lead_where_the_tables_have_them() -> None:
 
 @pytest.mark.parametrize("listed", ["evil.example.", "EVIL.example", "xn--bcher-kva.example"])
 def test_listed_hosts_are_read_as_links_are(listed: str) -> None:
-    rule = Links(denied_hosts=[listed])
+    rule = LinkRule(denied_hosts=[listed])
     assert rule.is_broken_by(checked(f"https://a.{host_of(f'http://{listed}')}/x"))
 
 

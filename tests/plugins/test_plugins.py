@@ -170,7 +170,7 @@ async def test_a_replay_delivers_as_well(serve: MakePeople) -> None:
     await alice.send(group, "seen")
     sent = await alice.send(group, "missed")
     await alice.told_all()
-    later = await serve(plugins=[Receipts()], ring_seconds=0)
+    later = await serve(plugins=[Receipts()], replay_buffer_seconds=0)
     back = f"{group}:1"
     async with alice.tab() as hers, person("bob").tab(back), later("bob").tab(back):
         told = await receipts(hers, 2)

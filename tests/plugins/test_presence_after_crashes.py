@@ -35,7 +35,7 @@ async def test_the_living_stay_online_while_the_dead_are_swept(
     person = await serve(plugins=[Presence(lease_seconds=lease.total_seconds())])
     alice = person("alice")
     sweeping, may_go = asyncio.Event(), asyncio.Event()
-    leave = Attendance._leave
+    leave = Attendance.leave
 
     async def hang(*args: Any, **options: Any) -> Any:
         sweeping.set()
@@ -49,7 +49,7 @@ async def test_the_living_stay_online_while_the_dead_are_swept(
 
     async with alice.tab():
         await until(lambda: is_online(alice, "alice"))
-        with patch.object(Attendance, "_leave", hang):
+        with patch.object(Attendance, "leave", hang):
             await database["presence"].insert_one(of_the_dead("bob"))
             await database["processes"].insert_one({"_id": "dead", "seenAt": LONG_AGO})
             await sweeping.wait()

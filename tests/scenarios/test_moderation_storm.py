@@ -28,8 +28,9 @@ HOOKS = Hooks(can_moderate=is_mod)
 
 
 async def test_a_ban_ends_streams_in_every_process(serve: MakePeople, database: Database) -> None:
-    """Made here, or by another program: refused there, and cut off."""
-    one, other = await serve(HOOKS), await serve(HOOKS)
+    """Made here, or by another program: refused there, and cut off by the feed, long before a
+    heartbeat."""
+    one, other = [await serve(HOOKS, heartbeat_interval_ms=3_600_000) for _ in range(2)]
 
     async def by_a_moderator() -> None:
         answer = await one("mod").post("/moderation/bans", {"targetUserId": "mallory"})

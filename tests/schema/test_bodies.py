@@ -1,4 +1,4 @@
-"""Hostile JSON is a 400 with a reason (docs/behaviour.md 1.3)."""
+"""Hostile JSON is a 400 with a reason (specification 1.3)."""
 
 import pytest
 
@@ -65,3 +65,11 @@ def test_hostile_bodies_are_refused(raw: bytes) -> None:
 def test_plain_json_is_taken_as_it_is(raw: bytes, value: object) -> None:
     found = object_from(raw)
     assert value is None or repr(found) == repr(value)
+
+
+@pytest.mark.parametrize(("opening", "closing"), [(b'{"x":', b"}"), (b"[", b"]")])
+def test_a_body_has_at_most_80_levels(opening: bytes, closing: bytes) -> None:
+    within = opening * 79 + b"1" + closing * 79
+    assert object_from(b'{"x":' + within + b"}")
+    with pytest.raises(InvalidInput, match="80 levels"):
+        object_from(b'{"x":' + opening + within + closing + b"}")

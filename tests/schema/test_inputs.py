@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from chat_aio.errors import GroupLimitExceeded, InvalidInput
 from chat_aio.schema import inputs
@@ -131,18 +131,18 @@ SENTENCES: list[tuple[type[inputs.Input], dict[str, Any], str]] = [
     (inputs.DirectConversation, {"other_user_id": None}, "otherUserId is missing"),
     (inputs.Search, {}, "q is missing"),
     (inputs.Search, {"query": 7}, "q must be a string"),
-    (inputs.Leaver, {"target_user_id": 7}, "userId must be a string"),
+    (inputs.ParticipantRemove, {"target_user_id": 7}, "userId must be a string"),
     (
-        inputs.Leaver,
+        inputs.ParticipantRemove,
         {"target_user_id": " "},
         "userId must be an id of 1 to 256 characters, not blank",
     ),
     (inputs.Participants, {}, "userIds is missing"),
     (inputs.Participants, {"user_ids": "bob"}, "userIds must be a list"),
     (inputs.Participants, {"user_ids": ["bob", None]}, "userIds.1 must be a string"),
-    (inputs.Decision, {"target_user_id": "bob"}, "decision is missing"),
+    (inputs.JoinRequestDecisionRequest, {"target_user_id": "bob"}, "decision is missing"),
     (
-        inputs.Decision,
+        inputs.JoinRequestDecisionRequest,
         {"target_user_id": "bob", "decision": "yes"},
         "decision must be 'approve' or 'deny'",
     ),
@@ -189,6 +189,16 @@ def test_there_is_a_sentence_for_each_way_to_be_wrong() -> None:
             except ValidationError as error:
                 found |= {each["type"] for each in error.errors()}
     assert found == inputs.SENTENCES.keys()
+
+
+def test_the_rules_of_a_plugins_own_shape_are_named() -> None:
+    class Poll(inputs.Input):
+        vote_options: list[str] = Field(min_length=2)
+
+    with pytest.raises(InvalidInput, match=r"^voteOptions: List should have at least 2 items"):
+        inputs.read(Poll, vote_options=["secret"])
+    with pytest.raises(InvalidInput, match=r"^voteOptions is missing"):
+        inputs.read(Poll, vote_options=None)
 
 
 @pytest.mark.parametrize("body", ["", " ", "\n\t\u2003", None, 7, ["x"], {"$gt": ""}, "a\ud800"])

@@ -10,14 +10,14 @@ from aiohttp import ClientSession
 from click.testing import CliRunner
 
 from chat_aio.admin.cli import main
-from chat_aio.plugins import Attached, Filter, Links, Repeats, Rule, Words
+from chat_aio.plugins import AttachmentRule, BlockedWords, Filter, LinkRule, RepeatLimit, Rule
 from chat_aio.server.app import plugins_of
 from chat_aio.server.filter_rules import RULES, keys_of, rules_from
 from chat_aio.server.sources import settings_from
 from tests.conftest import Database
 from tests.support.processes import ROOT, serving
 
-DOCUMENT = (ROOT / "docs" / "filters.md").read_text()
+DOCUMENT = (ROOT / "docs/guides/filters.md").read_text()
 (EXAMPLE,) = re.findall(r"```toml\n(.*?)```", DOCUMENT, re.S)
 
 
@@ -91,16 +91,16 @@ def test_each_key_is_a_parameter_of_the_rule() -> None:
         "conversations": ["a group"],
     }
     given: dict[str, dict[str, Any]] = {
-        "words": {"words": ["bad"], "anywhere": True},
-        "links": {"allowed_hosts": ["a.example"], "denied_hosts": ["b.example"], "at_most": 2},
+        "words": {"words": ["bad"], "match_substrings": True},
+        "links": {"allowed_hosts": ["a.example"], "denied_hosts": ["b.example"], "max_count": 2},
         "attachments": {
             "key": "files",
             "kind_key": "type",
-            "at_most": 1,
+            "max_count": 1,
             "allowed_kinds": ["image/*"],
             "denied_kinds": ["image/x"],
         },
-        "repeats": {"at_most": 2, "within_seconds": 1.5},
+        "repeats": {"max_count": 2, "within_seconds": 1.5},
     }
     for name, rule in RULES.items():
         assert set(keys_of(rule)) == {*common, *given[name]}
@@ -115,10 +115,10 @@ def test_python_and_file_have_the_same_defaults() -> None:
         {"rule": "attachments"},
     ]
     assert rules_from([*tables, {"rule": "repeats"}]) == [
-        Words(("x",)),
-        Links(),
-        Attached(),
-        Repeats(),
+        BlockedWords(("x",)),
+        LinkRule(),
+        AttachmentRule(),
+        RepeatLimit(),
     ]
 
 
@@ -132,19 +132,28 @@ def test_python_and_file_have_the_same_defaults() -> None:
         ({"rule": "words", "words": "moron"}, "rule 1 (words): words must be texts, not 'moron'"),
         ({"rule": "words", "words": [1]}, "rule 1 (words): words must be texts, not [1]"),
         ({"rule": "words", "words": ["!"]}, "rule 1 (words): a filter lists 1 to 8 words"),
-        ({"rule": "words", "words": ["x"], "anywhere": "yes"}, "anywhere must be true or false"),
-        ({"rule": "words", "words": ["x"], "anywhere": 1}, "anywhere must be true or false"),
+        (
+            {"rule": "words", "words": ["x"], "match_substrings": "yes"},
+            "match_substrings must be true or false",
+        ),
+        (
+            {"rule": "words", "words": ["x"], "match_substrings": 1},
+            "match_substrings must be true or false",
+        ),
         ({"rule": "words", "wrds": ["x"]}, "wrds is no key of it; is words meant?"),
         ({"rule": "links", "classifier": "x"}, "rule 1 (links): classifier is no key of it"),
         ({"rule": "links", "_allowed": ["x"]}, "_allowed is no key of it"),
         ({"rule": "links", "action": "burn"}, "action must be refuse, hold or report, not 'burn'"),
-        ({"rule": "links", "at_most": "3"}, "at_most must be a whole number, not '3'"),
-        ({"rule": "links", "at_most": 1.5}, "at_most must be a whole number, not 1.5"),
-        ({"rule": "links", "at_most": -1}, "at_most must be 0 or more, not -1"),
-        ({"rule": "links", "denied_hosts": ["a/b"]}, "Links takes hosts such as example.org"),
+        ({"rule": "links", "max_count": "3"}, "max_count must be a whole number, not '3'"),
+        ({"rule": "links", "max_count": 1.5}, "max_count must be a whole number, not 1.5"),
+        ({"rule": "links", "max_count": -1}, "max_count must be 0 or more, not -1"),
+        ({"rule": "links", "denied_hosts": ["a/b"]}, "LinkRule takes hosts such as example.org"),
         ({"rule": "links", "conversations": "one"}, "conversations must be texts, not 'one'"),
         ({"rule": "attachments", "key": 5}, "rule 1 (attachments): key must be text, not 5"),
-        ({"rule": "repeats", "at_most": 0}, "rule 1 (repeats): Repeats needs at_most of 1 or more"),
+        (
+            {"rule": "repeats", "max_count": 0},
+            "rule 1 (repeats): RepeatLimit needs max_count of 1 or more",
+        ),
         ({"rule": "repeats", "within_seconds": True}, "within_seconds must be a number, not True"),
     ],
 )
@@ -159,5 +168,5 @@ def test_rules_without_their_plugin_are_refused(tmp_path: Path) -> None:
     file.write_text('auth_header = "X-User"\n[[filter_rules]]\nrule = "links"\n')
     result = CliRunner().invoke(main, ["serve", "--config", str(file)])
     (line,) = result.output.splitlines()
-    said = "the rules are those of a plugin: add filter to plugins"
+    said = "filter rules need the plugin: add filter to plugins"
     assert (result.exit_code, line) == (2, f"Error: {file}: filter_rules: {said}")

@@ -30,7 +30,10 @@ async def make_app() -> web.Application:
     client = AsyncMongoClient[dict[str, Any]](os.environ["CHAT_AIO_MONGO_URL"])
     database = client[os.environ["CHAT_AIO_DATABASE"]]
     chat = Chat(
-        database, auth=picked_by_header, observers=[Metrics()], options=Options(ring_seconds=1)
+        database,
+        auth=picked_by_header,
+        observers=[Metrics()],
+        options=Options(replay_buffer_seconds=1),
     )
     app = web.Application()
     chat.mount(app)

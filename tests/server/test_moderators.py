@@ -8,11 +8,14 @@ from aiohttp import ClientSession, TCPConnector
 from multidict import CIMultiDict
 from pymongo import AsyncMongoClient
 
+from chat_aio import Hooks
+from chat_aio.errors import Unauthenticated
 from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.server.callers import Callers
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
-from tests.conftest import Database
-from tests.support.people import Tab
+from tests.conftest import Database, MakePeople
+from tests.support.people import BASE, Tab
 from tests.support.processes import serving
 
 HEADER = "X-Chat-Moderator"
@@ -65,6 +68,31 @@ async def test_who_moderates(mongo_url: str, database: Database) -> None:
             assert await listed(session, base, headers) == status, headers
         for headers in (headers_of("ada"), headers_of("bob", "true")):
             assert await listed(session, without, headers) == 403, headers
+
+
+@pytest.mark.parametrize("twice", [("alice", "bob"), ("alice", "alice"), ("alice", "")])
+async def test_a_user_header_that_comes_twice_names_nobody(
+    serve: MakePeople, twice: tuple[str, str]
+) -> None:
+    """One of the two may come from the client, past a proxy that only adds its own."""
+    people = await serve(auth=Callers("X-User").auth)
+    headers = CIMultiDict([("X-User", user_id) for user_id in twice])
+    assert (await people("alice").get("/conversations")).status == 200
+    async with people("").client.get(f"{BASE}/conversations", headers=headers) as response:
+        assert response.status == Unauthenticated.status
+        assert (await response.json())["error"]["code"] == Unauthenticated.code
+
+
+@pytest.mark.parametrize("twice", [("true", "true"), ("true", "false"), ("false", "true")])
+async def test_a_moderator_header_that_comes_twice_makes_no_moderator(
+    serve: MakePeople, twice: tuple[str, str]
+) -> None:
+    callers = Callers("X-User", moderator_header=HEADER)
+    people = await serve(Hooks(can_moderate=callers.can_moderate), auth=callers.auth)
+    client, path = people("").client, f"{BASE}/moderation/bans"
+    for headers, status in ((headers_of("bob", "true"), 200), (headers_of("bob", *twice), 403)):
+        async with client.get(path, headers=headers) as response:
+            assert response.status == status
 
 
 @pytest.mark.parametrize("by", ["list", "header"])

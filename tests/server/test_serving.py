@@ -53,7 +53,7 @@ OK = (200, {"status": "ok"})
 
 async def test_readiness(database: Database, aiohttp_client: Any) -> None:
     """Of a chat at any depth, with a host's own /healthz left as it is."""
-    chat = Chat(database, auth=picked_by_header, options=Options(ring_seconds=1))
+    chat = Chat(database, auth=picked_by_header, options=Options(replay_buffer_seconds=1))
     inner, app = web.Application(), web.Application()
     chat.mount(inner)
     app.add_subapp("/company", inner)

@@ -36,13 +36,14 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "drafts_assistants": ("robot", ("robot",)),
     "drafts_abandoned_seconds": ("90", 90.0),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
-    "attachments_kinds": ("image/*,text/plain", ("image/*", "text/plain")),
-    "without": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),
+    "attachments_content_types": ("image/*,text/plain", ("image/*", "text/plain")),
+    "disabled_capabilities": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),
     "allowed_origins": (
         "https://a.example,https://b.example",
         ("https://a.example", "https://b.example"),
     ),
     "rate_limits": ('{"send_message": "1/second"}', {"send_message": "1/second"}),
+    "metadata_indexes": ("orderId, status", ("orderId", "status")),
     "quotas": ('{"messages_per_minute": 60}', Quotas(messages_per_minute=60)),
     "filter_rules": ('[{"rule": "links"}]', ({"rule": "links"},)),
 }
@@ -114,7 +115,7 @@ def test_each_is_a_flag_a_variable_and_a_key(
 
 NATIVE = """
 port = 80
-ring_seconds = 2.5
+replay_buffer_seconds = 2.5
 gzip = true
 plugins = ["typing"]
 moderators = ["Ada, of London"]
@@ -133,7 +134,7 @@ def test_a_file_has_types_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (settings.port, settings.plugins) == (80, ("typing",))
     assert settings.moderators == ("Ada, of London",)
     assert settings.options == Options(
-        ring_seconds=2.5,
+        replay_buffer_seconds=2.5,
         gzip=True,
         quotas=None,
         rate_limits={"send_message": "5/second"},
@@ -162,7 +163,7 @@ WRONG = {
     "plugins": ["typing,telepathy"],
     "filter_rules": ["{", "{}", "[[]]", '["words"]', '[{"rule": "smells"}]'],
     "filter_reporter_id": [" "],
-    "without": ["everything"],
+    "disabled_capabilities": ["everything"],
     "allowed_origins": ["https://example.org/path"],
     "rate_limits": [
         "{",
@@ -171,8 +172,8 @@ WRONG = {
         '{"fly": "1/second"}',
         '{"search_messages": "often"}',
     ],
-    "quotas": ["{", '{"flights_per_hour": 1}', '{"messages_per_minute": 0}', "5", "0"],
-    "ring_seconds": ["-1", "nan"],
+    "quotas": ["{", '{"flights_per_hour": 1}', '{"messages_per_minute": -1}', "5", "0"],
+    "replay_buffer_seconds": ["-1", "nan"],
     "streams_per_user": ["0"],
     "downloads_per_user": ["0"],
     "download_buffer_bytes": ["0"],
@@ -252,10 +253,13 @@ def test_passwords_are_hidden(url: str, hidden: str) -> None:
 
 
 def test_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAT_AIO_WITHOUT", "search")
+    monkeypatch.setenv("CHAT_AIO_DISABLED_CAPABILITIES", "search")
     found = json.loads(shown("--json", "--mongo-url", "mongodb://u:s3cret@db/").output)
     assert list(found["settings"]) == list(SETTINGS)
-    assert found["settings"]["without"] == {"value": ["search"], "from": "CHAT_AIO_WITHOUT"}
+    assert found["settings"]["disabled_capabilities"] == {
+        "value": ["search"],
+        "from": "CHAT_AIO_DISABLED_CAPABILITIES",
+    }
     assert found["settings"]["mongo_url"]["value"] == "mongodb://u:***@db/"
     assert found["settings"]["port"] == {"value": 8080, "from": "default"}
 
@@ -294,7 +298,7 @@ def test_every_plugin_can_be_named() -> None:
 def test_drafts_and_their_assistants_go_together(given: tuple[str, str]) -> None:
     result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
     assert result.exit_code == 2
-    assert "the plugin drafts and its assistants go together" in result.output
+    assert "the plugin drafts and its assistants need each other" in result.output
     missing = {"--plugins": "--assistant USER is missing", "--assistant": "--plugins drafts is"}
     assert missing[given[0]] in result.output
 
@@ -330,7 +334,7 @@ def test_a_package_that_is_missing_is_named(hidden: None) -> None:
         ({"tracing": True}, "otel"),
     ]
     for given, extra in wanted:
-        with pytest.raises(SetupError, match=rf"pip install chat-aio\[{extra}\]"):
+        with pytest.raises(SetupError, match=rf"the extra {extra} "):
             observers_of(settings_from(**given))
 
 

@@ -1,18 +1,59 @@
-"""docs/chat-js.md and the reference say what chat_aio/browser offers."""
+"""The guides of the element, the store and chat.js describe chat_aio/browser."""
 
 import json
 import re
+from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Any
 
+from pydantic.alias_generators import to_camel
+
+from chat_aio.schema import models
+from chat_aio.schema.inputs import EditableMetadata, RoomChange
 from chat_aio.web.browser_files import BROWSER
 from tests.spec.test_documents import table
 from tests.spec.test_npm import OPTIONS, TSC, needs_tsc, run
 from tests.spec.test_npm import folder as folder
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
+GUIDES = Path(__file__).parents[2] / "docs/guides"
+GUIDE = "\n".join((GUIDES / f"{name}.md").read_text() for name in ("pages", "react", "chat-js"))
 ELEMENT = (BROWSER / "element.js").read_text()
 VIEWS = "".join(each.read_text() for each in sorted(BROWSER.glob("element/*.js")))
 STORE = (BROWSER / "chat-store.d.ts").read_text()
+
+
+CHAT_TYPES = {
+    name: (base, {*re.findall(r"(\w+)\??:", body)})
+    for base, body, name in re.findall(
+        r"@typedef \{(?:(\w+) & )?\{(.*?)\}\} (\w+)",
+        re.sub(r"\n \* +", " ", (BROWSER / "chat.js").read_text()),
+    )
+}
+"""The types of chat.js that are objects: their base, and their other fields."""
+
+
+def test_types_of_chat_js_have_the_fields_of_the_answers() -> None:
+    compared = 0
+    for name, (base, written) in CHAT_TYPES.items():
+        shape: Any = getattr(models, name, None)
+        if shape is None:  # A part of a request, or an answer without a model of its own.
+            continue
+        given = fields_of(shape) - (fields_of(getattr(models, base)) if base else set())
+        assert written == given, name
+        compared += 1
+    assert compared > 20
+
+
+def test_group_fields_of_chat_js_are_those_of_the_request() -> None:
+    # Without `editable_metadata` a change refuses metadata; with it they are a type by themselves.
+    fields_of_group = RoomChange.model_fields.keys() - {"metadata"}
+    assert CHAT_TYPES["GroupFields"] == ("", {*map(to_camel, fields_of_group)})
+    assert CHAT_TYPES["NewMetadata"] == ("", {*map(to_camel, EditableMetadata.model_fields)})
+
+
+def fields_of(shape: Any) -> set[str]:
+    named = [field.name for field in fields(shape)] if is_dataclass(shape) else shape.model_fields
+    return {*map(to_camel, named)}
 
 
 def names(cell: str) -> set[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -19,24 +20,41 @@ from chat_aio import ChatError, Hooks
 from chat_aio.actions.maintenance import legal_holds
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
+from chat_aio.hooks import (
+    BeforeMessageSend,
+    Changed,
+    KeyContext,
+    MessageMutation,
+    ModerationContext,
+    PermissionContext,
+    Profile,
+    RateContext,
+    UserSearch,
+)
+from chat_aio.options import Options
 from chat_aio.plugins import (
     Attachments,
+    BlockedWords,
     Drafts,
     Filter,
     Plugin,
+    PluginRequest,
+    PluginRoute,
     Presence,
-    Words,
 )
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
-from chat_aio.server.settings import SETTINGS
+from chat_aio.schema.models import NO_OPTIONAL_FIELDS
+from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
-from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
+from chat_aio.web.key_routes import KEY_ROUTES
+from chat_aio.web.metadata_routes import METADATA_ROUTES
+from chat_aio.web.moderation_tools_routes import DESK_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
@@ -50,8 +68,11 @@ from tests.support.processes import until
 
 People = Callable[[str], Person]
 ROOT = Path(__file__).parents[2]
-REFERENCE = (ROOT / "docs" / "reference.md").read_text()
-DATA_MODEL = (ROOT / "docs" / "data-model.md").read_text()
+TABLED = ("http", "server-api", "events", "errors", "hooks", "plugin-api", "options", "cli")
+REFERENCE = "\n".join((ROOT / f"docs/reference/{name}.md").read_text() for name in TABLED)
+DATA_MODEL = (ROOT / "docs/reference/data-model.md").read_text()
+SOURCE = "../chat_aio"
+"""What `pip install` is given in all documents, until the package is published."""
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
@@ -67,22 +88,28 @@ def test_every_route_is_documented() -> None:
     for title, routes in (
         ("Method", ROUTES),
         ("Method with `room_controls`", ROOM_ROUTES),
+        ("Method with `conversation_keys`", KEY_ROUTES),
+        ("Method with `editable_metadata`", METADATA_ROUTES),
         ("Method with `inbox`", INBOX_ROUTES),
-        ("Method with `moderation_desk`", DESK_ROUTES),
+        ("Method with `moderation_tools`", DESK_ROUTES),
         ("Method with such a plugin", HELD_MESSAGE_ROUTES),
     ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
         assert documented == [(each.method, each.path) for each in routes]
 
 
-def test_every_plugin_is_documented() -> None:
-    documented = {row[0].strip("| "): row[1] for row in table("Plugin | Route")}
-    built = [each() for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
-    assert documented == {
-        type(each).__name__: "<br>".join(f"{route.method} {route.path}" for route in each.routes)
-        or "-"
-        for each in built
-    }
+PLUGINS = [
+    plugin for plugin in Plugin.__subclasses__() if plugin.__module__.startswith("chat_aio.")
+]
+
+
+def test_every_route_of_a_plugin_is_documented() -> None:
+    documented = sorted((row[0].strip("| "), row[1], row[2]) for row in table("Plugin | Method"))
+    assert documented == sorted(
+        (plugin.__name__, route.method, route.path)
+        for plugin in PLUGINS
+        for route in plugin().routes
+    )
 
 
 def test_every_error_is_documented() -> None:
@@ -103,8 +130,51 @@ def test_the_tables_that_follow_from_the_code(name: str, head: str, rows: Any) -
     assert text == rewritten(text, head, rows())
 
 
+def test_options_are_settings_of_the_same_name() -> None:
+    """So the flags, variables and defaults of `serve` need no second table."""
+    different = {}
+    for option in fields(Options):
+        if (setting := SETTINGS.get(option.name)) is None:
+            assert option.name in LIBRARY_ONLY
+            continue
+        assert setting.flag == "--" + option.name.replace("_", "-")
+        assert setting.variable == "CHAT_AIO_" + option.name.upper()
+        if setting.default != getattr(Options(), option.name):
+            different[option.name] = text_of(setting.default)
+    (sentence,) = re.findall(r"`serve` has two other\s+defaults: (.*?)\.\n", REFERENCE)
+    assert dict(re.findall(r"`(\w+)` is `(\S+)`", sentence)) == different
+
+
 def test_every_hook_is_documented() -> None:
     assert [row[0].strip("| ") for row in table("Hook")] == [each.name for each in fields(Hooks)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(PermissionContext, ModerationContext, RateContext, KeyContext, BeforeMessageSend),
+        *(MessageMutation, UserSearch, Changed, Profile),
+    ],
+)
+def test_the_fields_of_every_argument_of_a_hook_are_documented(given: type[Any]) -> None:
+    documented = [(row[0].strip("| "), row[1]) for row in table(f"`{given.__name__}`")]
+    assert documented == [(each.name, shown_type(each.type)) for each in fields(given)]
+
+
+def shown_type(annotation: Any) -> str:
+    """A type as the documents show it: without modules, and "or" for "|"."""
+    text = annotation.__name__ if isinstance(annotation, type) else repr(annotation)
+    if get_args(annotation):
+        text = repr(annotation)
+    return re.sub(r"\b(?:\w+\.)+(?=\w)", "", text).replace(" | ", " or ")
+
+
+@pytest.mark.parametrize(
+    ("title", "given"),
+    [("Field of `PluginRoute`", PluginRoute), ("Field of `PluginRequest`", PluginRequest)],
+)
+def test_every_field_of_the_plugin_api_is_documented(title: str, given: type[Any]) -> None:
+    assert [row[0].strip("| ") for row in table(title)] == [each.name for each in fields(given)]
 
 
 def test_every_command_is_documented() -> None:
@@ -119,8 +189,23 @@ def test_every_command_is_documented() -> None:
     assert documented == {}
 
 
+def test_commands_are_named_in_full() -> None:
+    """Also where the text leaves out the name of the program."""
+    names = {name for name, _ in commands(main)}
+    folders = ("operations", "moderation")
+    pages = [page for folder in folders for page in (ROOT / "docs" / folder).glob("*.md")]
+    pages.append(ROOT / "docs/reference/cli.md")
+    text = "\n".join(page.read_text() for page in pages)
+    with_options = re.findall(r"`([a-z][a-z -]*?) --[a-z-]+[^`]*`", text)
+    of_codes = re.findall(r"`([a-z -]+)`", "".join(re.findall(r"^\| [34] \|.*", text, re.M)))
+    named = {each.removeprefix("chat-aio ") for each in (*with_options, *of_codes)}
+    assert {"retention", "check", "legal-hold place"} <= named
+    others = ("docker", "mongo", "opentelemetry")
+    assert {each for each in named - names if not each.startswith(others)} == set()
+
+
 def test_the_file_of_the_documents_is_one(tmp_path: Path) -> None:
-    configuration = (ROOT / "docs" / "configuration.md").read_text()
+    configuration = (ROOT / "docs/operations/configuration.md").read_text()
     (example,) = re.findall(r"```toml\n(.*?)```", configuration, re.S)
     file = tmp_path / "chat.toml"
     file.write_text(example)
@@ -147,7 +232,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
         ("Event", EVENTS),
         ("Extra event", EXTRA_EVENTS),
         ("Room event", ROOM_EVENTS),
-        ("Desk event", DESK_EVENTS),
+        ("Moderation event", DESK_EVENTS),
     ],
 )
 def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
@@ -162,14 +247,13 @@ def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ..
 
 
 def test_every_event_of_a_plugin_is_documented() -> None:
-    documented = {
-        row[0].strip("| "): re.findall(r"\w+\.\w+", row[-1]) for row in table("Plugin | Route")
-    }
-    assert documented == {
-        each.__name__: [name for event in each.events for name in types_of(event)]
-        for each in Plugin.__subclasses__()
-        if each.__module__.startswith("chat_aio.")
-    }
+    documented = sorted((row[2].strip("| "), row[0].strip("| ")) for row in table("Plugin event"))
+    assert documented == sorted(
+        (plugin.__name__, name)
+        for plugin in PLUGINS
+        for event in plugin.events
+        for name in types_of(event)
+    )
 
 
 def types_of(event: type[BaseModel]) -> tuple[str, ...]:
@@ -188,8 +272,8 @@ def examples() -> dict[str, Any]:
 def test_the_example_documents_are_real() -> None:
     example = examples()
     assert set(example) == set(COLLECTIONS) - {"settings", "signals"}
-    message = message_from(example["messages"], {})
-    conversation = conversation_from(example["conversations"])
+    message = message_from(example["messages"], {}, NO_OPTIONAL_FIELDS)
+    conversation = conversation_from(example["conversations"], NO_OPTIONAL_FIELDS)
     assert (message.conversation_id, conversation.id) == (example["counters"]["_id"],) * 2
     found_by = search_fields(message.conversation_id, message.body)
     assert found_by.items() <= example["messages"].items()
@@ -201,11 +285,11 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     hooks = Hooks(can_moderate=lambda _: True)
     told = Told()
     plugins = [
-        *(Presence(), Filter([Words(["spam"], action="hold")]), Drafts(["ada"])),
+        *(Presence(), Filter([BlockedWords(["spam"], action="hold")]), Drafts(["ada"])),
         *(quick(told, channels=[make_push()]), Attachments()),
     ]
     person = await serve(
-        hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
+        hooks, plugins=plugins, inbox=True, room_controls=True, moderation_tools=True
     )
     chat = person("ada").chat
     async with person("ada").tab():
@@ -231,6 +315,9 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await roll_up_all(database)
     await be_notified(person, group.id, told)
     await attached(person("ada"), group.id)
+    other = await person("ada").group("grace")
+    await person("ada").send(other, "gone")
+    await chat.conversations.delete_conversation("ada", other)
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name
@@ -287,8 +374,8 @@ def headings_of(document: Path) -> set[str]:
 
 
 def test_rules_that_the_code_refers_to_exist() -> None:
-    behaviour = (ROOT / "docs" / "behaviour.md").read_text()
-    parts = re.split(r"^## (\d+) .*$", behaviour, flags=re.M)[1:]
+    specification = (ROOT / "docs/reference/specification.md").read_text()
+    parts = re.split(r"^## (\d+) .*$", specification, flags=re.M)[1:]
     rules = {
         f"{number}.{rule}"
         for number, text in zip(parts[::2], parts[1::2], strict=True)
@@ -298,7 +385,58 @@ def test_rules_that_the_code_refers_to_exist() -> None:
     named = {
         rule
         for file in files
-        for rule in re.findall(r"docs/behaviour\.md (\d+\.\d+)", file.read_text())
+        for rule in re.findall(r"\bspecification\s+(\d+\.\d+)", file.read_text())
     }
     assert named
     assert named <= rules
+
+
+def test_documents_and_decisions_that_files_name_exist() -> None:
+    listed = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True)
+    for name in filter(None, listed.split("\0")):
+        file = ROOT / name
+        if not file.is_file() or file.suffix == ".png":
+            continue
+        text = file.read_text()
+        for path in re.findall(r"(?<![\w./-])docs/[\w./-]*\w", text):
+            assert (ROOT / path).exists(), f"{name}: {path}"
+        for number in re.findall(r"\bdecision (\d{4})\b", text):
+            assert [*ROOT.glob(f"docs/project/decisions/{number}-*.md")], f"{name}: {number}"
+
+
+def test_every_decision_is_in_the_index_once() -> None:
+    folder = ROOT / "docs/project/decisions"
+    rows = re.findall(
+        r"^\| (\d{4}) \| \[.+\]\((\d{4})-[\w-]+\.md\) \| \d{4}-\d\d-\d\d \| .+ \|$",
+        (folder / "README.md").read_text(),
+        re.M,
+    )
+    assert all(number == linked for number, linked in rows)
+    assert sorted(number for number, _ in rows) == sorted(
+        file.name[:4] for file in folder.glob("0*.md")
+    )
+
+
+def test_install_lines_name_the_source() -> None:
+    """All of them install from the same place, and leave out no step."""
+    given = re.compile(rf"pip install '?{re.escape(SOURCE)}(?:\[[\w,]+\]'|/|\s|$)", re.M)
+    for file in [*DOCUMENTS, *ROOT.glob("examples/**/*.py"), *ROOT.glob("examples/*.conf")]:
+        for line in re.findall(r"pip install .*chat.aio.*", file.read_text()):
+            assert given.match(line), f"{file}: {line}"
+
+
+def test_no_line_installs_from_an_index() -> None:
+    """The package is on no index yet: such a line would fail, or install something else."""
+    pattern = re.compile(r"(?:pip|npm) install [^\n]*?(?<![./\w])['\"]?chat-aio\b")
+    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*")]
+    files += (ROOT / "chat_aio").glob("**/*.py")
+    for file in files:
+        if file.is_file():
+            assert not pattern.search(file.read_text(errors="replace")), file
+
+
+def test_every_extra_is_documented() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    page = (ROOT / "docs/start/installation.md").read_text()
+    documented = set(re.findall(r"^\| (\w+) \|", page, re.M)) - {"Extra"}
+    assert documented == project["optional-dependencies"].keys() - {"dev"}

@@ -1,4 +1,4 @@
-"""No page denies a feature that the table of docs/features.md has."""
+"""No page denies a feature that the table of docs/start/features.md has."""
 
 import re
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 DENYING = [
-    *((page, "What we do not have") for page in sorted((DOCS / "coming-from").glob("*.md"))),
-    (DOCS / "features.md", "Not included"),
+    *((page, "What we do not have") for page in sorted((DOCS / "start/coming-from").glob("*.md"))),
+    (DOCS / "start/features.md", "Not included"),
 ]
 """The pages with a list of what is missing, and its heading."""
 
@@ -22,7 +22,7 @@ EXCEPT = {
 
 def names_of_features() -> set[str]:
     """The features, and all other names of each, such as "pinned messages" and "pins"."""
-    rows = list(ROW.finditer((DOCS / "features.md").read_text()))
+    rows = list(ROW.finditer((DOCS / "start/features.md").read_text()))
     others = [name for row in rows for name in row["names"].split(",")]
     return {name.strip(" `").lower() for name in [*others, *(row["feature"] for row in rows)]}
 

@@ -31,6 +31,7 @@ SHARED = {
     "session",
     "snapshot",
     "tables",
+    "users",
 }
 """The files that are no task of operators, or whose task belongs to another room."""
 

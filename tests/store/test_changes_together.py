@@ -25,7 +25,7 @@ PEOPLE = 72
 @pytest.fixture
 async def chats(database: Database) -> AsyncIterator[list[Chat]]:
     """Three processes, as far as the database knows."""
-    options = Options(ring_seconds=1, storage_timeout_seconds=60)
+    options = Options(replay_buffer_seconds=1, storage_timeout_seconds=60)
     found = [Chat(database, options=options) for _ in range(3)]
     for each in found:
         await each.open()

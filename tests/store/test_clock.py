@@ -14,6 +14,8 @@ from chat_aio.errors import InviteExpired, UserBanned
 from chat_aio.store import clock as module
 from chat_aio.store import edits
 from chat_aio.store.clock import PrimaryClock
+from chat_aio.store.documents import Change
+from chat_aio.store.edits import NewText
 from tests.conftest import Database
 from tests.support.people import PATIENCE
 
@@ -40,7 +42,7 @@ async def wrong(
     """A chat on a machine whose clock is wrong."""
     monkeypatch.setattr(module, "time", WrongTime(request.param))
     hooks = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
-    async with Chat(database, hooks=hooks, options=Options(ring_seconds=1)) as chat:
+    async with Chat(database, hooks=hooks, options=Options(replay_buffer_seconds=1)) as chat:
         yield chat
 
 
@@ -91,8 +93,8 @@ async def test_times_of_a_message_never_fall(
     async def scenario() -> list[Any]:
         behind, ahead = noon - timedelta(seconds=AHEAD), noon + timedelta(seconds=AHEAD)
         async with (
-            Chat(database, clock=lambda: ahead, options=Options(ring_seconds=1)) as fast,
-            Chat(database, clock=lambda: behind, options=Options(ring_seconds=1)) as slow,
+            Chat(database, clock=lambda: ahead, options=Options(replay_buffer_seconds=1)) as fast,
+            Chat(database, clock=lambda: behind, options=Options(replay_buffer_seconds=1)) as slow,
         ):
             group = await fast.api.create_group_conversation("alice")
             sent = await fast.api.send_message("alice", group.id, "hi")
@@ -115,8 +117,8 @@ async def test_an_edit_and_a_delete_at_once_keep_their_order(database: Database)
     noon = datetime.fromisoformat("2026-01-31T12:00:00+00:00")
     behind = noon - timedelta(seconds=AHEAD)
     async with (
-        Chat(database, clock=lambda: noon, options=Options(ring_seconds=1)) as fast,
-        Chat(database, clock=lambda: behind, options=Options(ring_seconds=1)) as slow,
+        Chat(database, clock=lambda: noon, options=Options(replay_buffer_seconds=1)) as fast,
+        Chat(database, clock=lambda: behind, options=Options(replay_buffer_seconds=1)) as slow,
     ):
         group = await fast.api.create_group_conversation("alice")
         for _ in range(20):
@@ -130,6 +132,23 @@ async def test_an_edit_and_a_delete_at_once_keep_their_order(database: Database)
             assert found is not None
             assert found["createdAt"] <= (found["editedAt"] or found["createdAt"])
             assert (found["editedAt"] or found["createdAt"]) <= found["deletedAt"]
+
+
+async def test_the_times_of_a_message_never_fall(database: Database) -> None:
+    """A change that is dated before the last one is not written: its process tries it again with a
+    later time."""
+    async with Chat(database, options=Options(replay_buffer_seconds=1)) as chat:
+        group = await chat.api.create_group_conversation("alice")
+        sent = await chat.api.send_message("alice", group.id, "hi")
+        await chat.api.edit_message("alice", sent.id, "edited")
+        found: Any = await database["messages"].find_one({"_id": sent.id})
+        at = found["changedAt"] - timedelta(milliseconds=1)
+        earlier: Change = {"id": "c", "at": at, "kind": "message.updated", "actorId": "alice"}
+        store = chat._context.database
+        edit = edits.edited(NewText("no", None), change=earlier, mentions=(), metadata={})
+        assert await edits.change_live(store, found, edit, history=None) is None
+        assert await edits.delete(store, sent.id, change=earlier, history=None) is None
+        assert await database["messages"].find_one({"_id": sent.id}) == found
 
 
 async def test_an_answer_that_took_long_sets_no_clock(database: Database) -> None:

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from chat_aio.schema.models import OptionalFields
 from chat_aio.schema.wire import json_from
 from chat_aio.store.decoded import DecodedConversation, DecodedConversations
 from tests.store.conftest import Store
@@ -26,7 +27,8 @@ async def test_the_same_bytes_are_decoded_once(store: Store) -> None:
 @pytest.mark.parametrize("room_controls", [False, True])
 async def test_the_json_is_that_of_the_objects(store: Store, room_controls: bool) -> None:
     group = await store.conversation("alice", "bob")
-    decoded = DecodedConversations(store.database, room_controls=room_controls)
+    store.database.optional_fields = OptionalFields(room_controls=room_controls)
+    decoded = DecodedConversations(store.database)
     found = await read_one(decoded, group["_id"])
     for unread_count in (0, 7):
         assert found.viewed_json(unread_count) == json_from(found.viewed(unread_count))

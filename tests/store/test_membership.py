@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chat_aio.store.numbering import EpochMoved
+from chat_aio.store.numbering import EpochChanged
 from tests.store.conftest import MakeStore, Store, epochs
 
 
@@ -62,7 +62,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
                 await store.sequencer.append(message, epoch=snapshot.epoch)
                 sent += 1
                 begun.set()
-            except EpochMoved:
+            except EpochChanged:
                 continue
 
     async def joiner(number: int) -> None:

@@ -87,7 +87,7 @@ async def test_a_used_database_without_a_version_is_of_the_first(
 @pytest.mark.parametrize(
     ("version", "text"),
     [
-        (2, "is of schema version 2, and this chat-aio knows 1: install the newer"),
+        (2, "has schema version 2, and this chat-aio knows 1: install the newer"),
         ("x", "no version that can be read"),
         (-1, "no version that can be read"),
         (None, "no version that can be read"),
@@ -175,14 +175,14 @@ async def test_several_migrate_at_once(
 
 async def test_there_is_nothing_to_migrate(database: Database, client_url: str) -> None:
     run = await command(database, client_url, "migrate")
-    assert (run.exit_code, run.output) == (0, "the database is of schema version 1\n")
+    assert (run.exit_code, run.output) == (0, "the database has schema version 1\n")
     assert await version_in(database) == 1
 
 
 async def test_an_upgrade_as_documented(
     make_chat: MakeChat, database: Database, mongo_url: str, colouring: Colouring
 ) -> None:
-    """docs/database.md, Upgrading: a start names the command, and three commands upgrade."""
+    """docs/operations/upgrading.md: a start names the command, and three commands upgrade."""
     chat = await make_chat()
     group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
     for sender in ("ada", "bob", "bob"):
@@ -194,6 +194,7 @@ async def test_an_upgrade_as_documented(
     for words, version in (("indexes apply", 0), ("migrate", 1), ("check --repair", 1)):
         run = await command(database, mongo_url, *words.split())
         assert (run.exit_code, await version_in(database)) == (0, version), run.output
+        assert ("Migrating to schema version 1" in run.output) == (words == "migrate")
     assert colouring.seen == [None, 1, 2, 3, 4]
     (listed,) = (await (await make_chat()).api.list_conversations("bob")).conversations
     assert listed.unread_count == 1

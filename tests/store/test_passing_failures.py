@@ -18,7 +18,7 @@ WRITE_CONFLICT, OUT_OF_DISK_SPACE = 112, 14031
 async def named(client_url: str, database: Database) -> Any:
     """A chat whose client has a name of its own, for failures that are only its."""
     async with AsyncMongoClient[dict[str, Any]](client_url, appname=database.name) as client:
-        options = Options(ring_seconds=1, storage_timeout_seconds=5)
+        options = Options(replay_buffer_seconds=1, storage_timeout_seconds=5)
         async with Chat(client[database.name], options=options) as chat:
             yield chat
 

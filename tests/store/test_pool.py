@@ -16,7 +16,7 @@ async def filled(pool: Pool, client: AsyncMongoClient[dict[str, Any]]) -> set[st
     """Use so many databases that the next one is used again; their names."""
     taken = [await pool.take(client) for _ in range(DATABASES)]
     for each in taken:
-        async with Chat(each, options=Options(ring_seconds=1)) as chat:
+        async with Chat(each, options=Options(replay_buffer_seconds=1)) as chat:
             await chat.api.create_group_conversation("alice")
         pool.give_back(each)
     return {each.name for each in taken}

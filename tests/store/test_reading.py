@@ -47,7 +47,7 @@ async def test_unread_is_the_brute_force_count(store: Store, seed: int) -> None:
             expected = await brute_force(store, group["_id"], user_id)
             assert await counted(store, group["_id"], user_id) == expected
     found = await store.database.conversations.find_one({"_id": group["_id"]})
-    assert any(each["sentUpto"] for each in found["participants"])
+    assert any(each["sentUpToSeq"] for each in found["participants"])
 
 
 async def last_read(store: Store, group: ConversationDocument) -> dict[str, int]:

@@ -38,7 +38,7 @@ async def test_a_restored_database(
     await chat.close()
     other = await copied(database, f"{database.name}_copy", without=without)
     await indexes.apply(Store(other))
-    async with Chat(other, options=Options(ring_seconds=1)) as restored:
+    async with Chat(other, options=Options(replay_buffer_seconds=1)) as restored:
         after = await restored.api.get_or_create_conversation("grace", "ada")
         assert (after.id == before.id) is (without is None)
         assert after.unread_count == (1 if without is None else 0)
@@ -65,7 +65,7 @@ async def test_the_command_after_a_restore(
     place = ("--mongo-url", client_url, "--database", database.name)
 
     async def restored(*options: str) -> Result:
-        command = ["restored", "--yes", *options, *place]
+        command = ["mark-restored", "--yes", *options, *place]
         return await asyncio.to_thread(CliRunner().invoke, main, command)
 
     before = (await database.command("hello"))["localTime"]
@@ -77,7 +77,7 @@ async def test_the_command_after_a_restore(
     mended = await restored("--repair")
     assert (mended.exit_code, "raised from 1" in mended.output) == (0, True)
     assert "no counter is behind" in (await restored()).output
-    async with Chat(database, options=Options(ring_seconds=1)) as again:
+    async with Chat(database, options=Options(replay_buffer_seconds=1)) as again:
         assert (await again.api.send_message("ada", group.id, "on")).seq == 4
         assert (await again.api.send_message("ada", other.id, "on")).seq == 2
 
@@ -88,7 +88,7 @@ async def test_a_copy_of_the_files(tmp_path: Path) -> None:
     async with (
         Mongod(tmp_path / "here") as mongod,
         AsyncMongoClient[dict[str, Any]](mongod.url) as client,
-        Chat(client["chat"], options=Options(ring_seconds=1)) as chat,
+        Chat(client["chat"], options=Options(replay_buffer_seconds=1)) as chat,
     ):
         group = await chat.api.create_group_conversation("ada", user_ids=["grace"])
         await chat.api.send_message("ada", group.id, "kept")
@@ -114,7 +114,7 @@ async def test_a_copy_of_the_files(tmp_path: Path) -> None:
         assert await check("--repair") == (0, [])
         assert await check() == (0, [])
         async with AsyncMongoClient[dict[str, Any]](mongod.url) as client:
-            async with Chat(client["chat"], options=Options(ring_seconds=1)) as chat:
+            async with Chat(client["chat"], options=Options(replay_buffer_seconds=1)) as chat:
                 sent = await chat.api.send_message("grace", group.id, "on")
                 assert sent.seq == 2
                 listed = await chat.api.list_messages("ada", group.id)

@@ -1,4 +1,4 @@
-"""The role of docs/operations.md: enough for everything the chat does, and no more."""
+"""The role of docs/operations/mongodb.md: enough for everything the chat does, and no more."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -60,8 +60,8 @@ async def test_the_role_is_enough_and_no_more(service: Client) -> None:
 
 async def test_the_role_is_enough_for_notifications(service: Client) -> None:
     """Also to read from storage what the oplog no longer has."""
-    told, push = Told(), make_push(per_user=1)
-    notifications = quick(told, channels=[push], tries=2)
+    told, push = Told(), make_push(max_subscriptions_per_user=1)
+    notifications = quick(told, channels=[push], max_attempts=2)
     database = service["chat"]
     options = Options(manage_indexes=False)
     lost = {"_id": "notifications", "token": None, "at": datetime.now(UTC)}
@@ -132,7 +132,7 @@ async def test_serve_names_the_role_where_rights_are_missing(mongod: Guarded, la
             pass
     (line,) = str(failed.value).splitlines()
     assert line.startswith("Error: ")
-    assert "the role of docs/operations.md" in line
+    assert "the role of docs/operations/mongodb.md" in line
 
 
 async def test_serve_starts_as_it_and_enforces_bans(service: Client) -> None:

@@ -68,7 +68,7 @@ async def send_uncounted(store: Store, group: str, sender_id: str) -> None:
 async def join_uncounted(store: Store, group: str, user_id: str) -> None:
     """As an earlier version adds somebody."""
     joining: Any = conversations.new_participant(user_id, role="member", at=utc_now())
-    del joining["sentUpto"], joining["sentCount"]
+    del joining["sentUpToSeq"], joining["sentCount"]
     head = await store.database.counters.find_one_and_update(
         {"_id": group}, {"$inc": {"epoch": 1}}, return_document=True
     )

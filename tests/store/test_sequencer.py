@@ -11,7 +11,7 @@ import pytest
 from chat_aio.errors import InternalError, StorageUnavailable
 from chat_aio.store import batch, numbering
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.numbering import EpochMoved
+from chat_aio.store.numbering import EpochChanged
 from chat_aio.store.sequencer import MAX_APART, Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
@@ -55,7 +55,7 @@ async def test_a_moved_epoch_is_refused_and_nothing_is_counted(store: Store) -> 
         outcomes = await asyncio.gather(
             *(store.send(before, "bob") for _ in range(32)), return_exceptions=True
         )
-        assert all(isinstance(each, EpochMoved) for each in outcomes)
+        assert all(isinstance(each, EpochChanged) for each in outcomes)
         assert await stored_seqs(store, group["_id"]) == seqs
 
     await prove(scenario, sabotage=patch.object(Sequencer, "append", append_without_fence))
@@ -80,7 +80,7 @@ async def test_nothing_of_a_removed_user_follows_the_removal(make_store: MakeSto
         remove(), *map(send, range(64)), return_exceptions=True
     )
     sent = [each["seq"] for each in outcomes if isinstance(each, dict)]
-    assert all(isinstance(each, dict | EpochMoved) for each in outcomes)
+    assert all(isinstance(each, dict | EpochChanged) for each in outcomes)
     assert all(seq <= at_removal for seq in sent)
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, len(sent) + 1))
 
@@ -114,7 +114,7 @@ async def test_a_neighbour_that_moved_does_not_stop_the_others(store: Store) -> 
     outcomes = await asyncio.gather(
         *(store.send(each) for each in (moved, still) * 4), return_exceptions=True
     )
-    assert [isinstance(each, EpochMoved) for each in outcomes] == [True, False] * 4
+    assert [isinstance(each, EpochChanged) for each in outcomes] == [True, False] * 4
     assert await stored_seqs(store, still["_id"]) == [1, 2, 3, 4]
 
 
@@ -268,7 +268,7 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
             *(send("alice", other) for _ in range(4)),
             return_exceptions=True,
         )
-        moved = [isinstance(each, EpochMoved) for each in outcomes]
+        moved = [isinstance(each, EpochChanged) for each in outcomes]
         assert moved == [False, True, False] * 4 + [False] * 4
         assert await stored_seqs(store, group["_id"]) == list(range(1, last + 9))
 

@@ -19,6 +19,17 @@ from tests.conftest import Database as Handle
 from tests.store.conftest import MakeStore, Store
 
 INDEXES = list(indexes.load())
+UNIQUE = {
+    "attachment_bytes.chunks.files_id_n",
+    "bans.active_user",
+    "conversation_bans.conversation_user",
+    "conversations.key",
+    "held_messages.idempotency_key",
+    "join_requests.conversation_user",
+    "messages.conversation_seq",
+    "messages.idempotency_key",
+    "reports.open_key",
+}
 
 
 def stages(plan: Any) -> Iterator[dict[str, Any]]:
@@ -31,6 +42,28 @@ def stages(plan: Any) -> Iterator[dict[str, Any]]:
     elif isinstance(plan, list):
         for each in plan:
             yield from stages(each)
+
+
+async def test_signals_are_removed_after_a_minute(store: Store) -> None:
+    """By the database, which knows the time of each; the collection stays small for good."""
+    (expiry,) = [
+        index
+        for index in (await store.database.signals.index_information()).values()
+        if "expireAfterSeconds" in index
+    ]
+    assert (expiry["key"], expiry["expireAfterSeconds"]) == ([("at", 1)], 60)
+
+
+async def test_what_exists_once_has_a_unique_index(store: Store) -> None:
+    """Two processes that insert at once can be kept from both succeeding by nothing else. A test
+    of many callers may pass without the index, by luck."""
+    found = {
+        f"{collection}.{name}"
+        for collection in {index.collection for index in INDEXES}
+        for name, made in (await store.database.collection(collection).index_information()).items()
+        if made.get("unique")
+    }
+    assert found == UNIQUE
 
 
 async def test_an_index_serves_what_it_says(store: Store) -> None:

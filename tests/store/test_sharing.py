@@ -25,7 +25,7 @@ async def test_it_is_who_is_found_one_by_one(store: Store, seed: int) -> None:
         for user in users:
             others = {*dice.sample(users, 8), "nobody"}
             expected = {other for each in groups if user in each for other in each & others}
-            found = await conversations.who_share(store.database, user, others)
+            found = await conversations.users_sharing_conversation(store.database, user, others)
             assert found == expected - {user}
 
 
@@ -39,7 +39,9 @@ async def test_asking_for_many_costs_one_look_at_what_is_shared(
         await store.conversation("alice", each)
     await database.command("profile", 2)
     asked = [*others[:ASKED], "nobody"]
-    assert await conversations.who_share(store.database, "alice", asked) == set(others[:ASKED])
+    assert await conversations.users_sharing_conversation(store.database, "alice", asked) == set(
+        others[:ASKED]
+    )
     await database.command("profile", 0)
     queries = (
         await database["system.profile"].find({"ns": f"{database.name}.conversations"}).to_list()

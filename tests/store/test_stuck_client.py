@@ -17,7 +17,9 @@ from chat_aio.web.health import add_health
 from tests.conftest import Database
 from tests.support.people import PATIENCE, picked_by_header
 
-OPTIONS = Options(ring_seconds=1, storage_timeout_seconds=0.4, feed_stall_seconds=2)
+OPTIONS = Options(
+    replay_buffer_seconds=1, storage_timeout_seconds=0.4, change_stream_timeout_seconds=2
+)
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +67,7 @@ async def until_sent(chat: Chat, conversation_id: str) -> None:
 
 
 async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
-    async with Chat(clients.make(), renew=clients.make, options=OPTIONS) as chat:
+    async with Chat(clients.make(), database_factory=clients.make, options=OPTIONS) as chat:
         group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
         await clients.break_first()
         with pytest.raises(StorageUnavailable):

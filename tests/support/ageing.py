@@ -6,8 +6,13 @@ from tests.conftest import Database
 
 MINUTE_MS = 60_000
 TIMES = {
-    "messages": ("createdAt", "editedAt", "deletedAt", "changedAt"),
+    "messages": ("createdAt", "editedAt", "deletedAt", "changedAt", "reactedAt"),
     "counters": ("activityAt",),
+    "departures": ("at",),
+    "conversations": (
+        "change.at",
+        *(f"changedAt.{kind}" for kind in ("members", "name", "metadata", "pins")),
+    ),
 }
 
 
@@ -18,6 +23,10 @@ async def age(database: Database, minutes: float = 10) -> None:
         for name in names:
             earlier: dict[str, Any] = {"$set": {name: {"$subtract": [f"${name}", by]}}}
             await database[collection].update_many({name: {"$type": "date"}}, [earlier])
-    joined: dict[str, Any] = {"joinedAt": {"$subtract": ["$$this.joinedAt", by]}}
-    each = {"$map": {"input": "$participants", "in": {"$mergeObjects": ["$$this", joined]}}}
+    times: dict[str, Any] = {}
+    for name in ("joinedAt", "markedAt"):
+        is_there = {"$eq": [{"$type": f"$$this.{name}"}, "date"]}
+        then = {"$subtract": [f"$$this.{name}", by]}
+        times[name] = {"$cond": [is_there, then, "$$REMOVE"]}
+    each = {"$map": {"input": "$participants", "in": {"$mergeObjects": ["$$this", times]}}}
     await database["conversations"].update_many({}, [{"$set": {"participants": each}}])

@@ -21,7 +21,14 @@ from chat_aio.web.openapi.document import describe
 Json = dict[str, Any]
 
 EVERYTHING = Options(
-    extra_events=True, inbox=True, room_controls=True, moderation_desk=True, prefix_search=True
+    extra_events=True,
+    inbox=True,
+    room_controls=True,
+    moderation_tools=True,
+    prefix_search=True,
+    conversation_keys=True,
+    editable_metadata=True,
+    metadata_indexes=("orderId", "status"),
 )
 
 
@@ -32,7 +39,7 @@ def description() -> Json:
         *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
         *(Drafts(), Attachments()),
     ]
-    return describe(plugins=plugins, options=EVERYTHING)
+    return describe(plugins=plugins, options=EVERYTHING, can_delete=True)
 
 
 def expect_described(method: str, path: str, status: int, body: Any) -> None:

@@ -14,12 +14,13 @@ from pymongo import AsyncMongoClient
 from chat_aio.embedded import Mongod
 
 ROOT = Path(__file__).parents[2]
-_ROLE = re.search(r"createRole\((\{.*?\n\})\)", (ROOT / "docs" / "operations.md").read_text(), re.S)
+_GUIDE = (ROOT / "docs/operations/mongodb.md").read_text()
+_ROLE = re.search(r"createRole\((\{.*?\n\})\)", _GUIDE, re.S)
 Client = AsyncMongoClient[dict[str, Any]]
 
 
 def documented_role(database: str) -> dict[str, Any]:
-    """The role of docs/operations.md, for a database of this name."""
+    """The role of docs/operations/mongodb.md, for a database of this name."""
     assert _ROLE is not None
     role: dict[str, Any] = json.loads(_ROLE[1])
     for each in role["privileges"]:

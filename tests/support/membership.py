@@ -5,7 +5,7 @@ from typing import Any
 from chat_aio import Chat
 from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store.conversations import new_participant
-from chat_aio.store.documents import EventName
+from chat_aio.store.documents import ChangeKind
 from chat_aio.store.membership import Locked, MembershipChange
 
 
@@ -18,13 +18,14 @@ def alteration(
     removed = [each for each in remove if each in inside]
     if not added and not removed:
         return None
-    kind: EventName = "participant.added" if added else "participant.removed"
+    at = utc_now()
+    kind: ChangeKind = "participant.added" if added else "participant.removed"
     return MembershipChange(
-        added=tuple(new_participant(each, role="member", at=utc_now()) for each in added),
+        added=tuple(new_participant(each, role="member", at=at) for each in added),
         removed=tuple(removed),
         change={
             "id": new_id(),
-            "at": utc_now(),
+            "at": at,
             "kind": kind,
             "actorId": "alice",
             "addedUserIds": added,

@@ -92,7 +92,7 @@ class Pool:
         """Whether a collection, an index or a validator may be another than when a database was
         handed out: each change of one is a command in the oplog."""
         handle = database.handle
-        if handle.name not in self._begins or database.prefix:
+        if handle.name not in self._begins or database.prefix or database.metadata_indexes:
             return True
         oplog = handle.client["local"]["oplog.rs"]
         changes = {"ns": f"{handle.name}.$cmd", "ts": {"$gte": self._begins[handle.name]}}

@@ -9,7 +9,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from chat_aio import Changed, Chat, Hooks, MessageRejected, Options
 from chat_aio.client import Event
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.schema.models import Message, MessagePage, ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, Message, MessagePage
 
 
 class User:
@@ -40,7 +40,7 @@ async def use(database: AsyncDatabase[dict[str, object]]) -> None:
     chat.mount(web.Application(), "/chat")
     async with chat as opened:
         group = await opened.api.create_group_conversation("ada", user_ids=["bob"], name="x")
-        assert_type(group, ViewedConversation)
+        assert_type(group, ConversationWithUnread)
         message = await chat.api.send_message("ada", group.id, "hi", role="user")
         assert_type(message, Message)
         assert_type(message.created_at, datetime)

@@ -1,4 +1,4 @@
-"""Frames, ring, replay and the single stream, without any database."""
+"""Frames, buffer, replay and the single stream, without any database."""
 
 import asyncio
 import json
@@ -127,104 +127,104 @@ def test_what_a_last_event_id_names(text: str | None, position: object) -> None:
     assert position_from(text) == position
 
 
-def ring_of(*, max_events: int, max_bytes: int) -> ReplayBuffer:
+def buffer_of(*, max_events: int, max_bytes: int) -> ReplayBuffer:
     """An hour after noon."""
     now = NOON + timedelta(hours=1)
     return ReplayBuffer(max_events=max_events, max_bytes=max_bytes, clock=lambda: now)
 
 
 def test_the_ring_answers_in_feed_order() -> None:
-    ring = ring_of(max_events=100, max_bytes=10_000)
+    buffer = buffer_of(max_events=100, max_bytes=10_000)
     for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
-        ring.append(each)
-    assert [each.index for each in ring.list_after(kept(1), ["a", "b"])] == [2, 3]
-    assert [each.index for each in ring.list_after(kept(0), ["c", "a"])] == [1, 3, 4]
-    assert ring.list_after(kept(4), ["a", "b", "c"]) == []
-    newest = ring.newest_created(["a", "b"])
+        buffer.append(each)
+    assert [each.index for each in buffer.list_after(kept(1), ["a", "b"])] == [2, 3]
+    assert [each.index for each in buffer.list_after(kept(0), ["c", "a"])] == [1, 3, 4]
+    assert buffer.list_after(kept(4), ["a", "b", "c"]) == []
+    newest = buffer.newest_created(["a", "b"])
     assert newest is not None
     assert newest.index == 3
-    assert ring.newest_created(["x"]) is None
+    assert buffer.newest_created(["x"]) is None
 
 
 def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
-    ring = ring_of(max_events=3, max_bytes=10_000)
+    buffer = buffer_of(max_events=3, max_bytes=10_000)
     for index in range(1, 11):
-        ring.append(event(index, f"a:{index}"))
-    assert ring.find_created("a", 7) is None
-    assert ring.find_created("a", 8) is not None
-    assert [each.name[1] for each in ring.list_after(kept(0), ["a"])] == [8, 9, 10]
-    small = ring_of(max_events=100, max_bytes=3 * kept(1, "a:1").size)
+        buffer.append(event(index, f"a:{index}"))
+    assert buffer.find_created("a", 7) is None
+    assert buffer.find_created("a", 8) is not None
+    assert [each.name[1] for each in buffer.list_after(kept(0), ["a"])] == [8, 9, 10]
+    small = buffer_of(max_events=100, max_bytes=3 * kept(1, "a:1").size)
     for index in range(1, 10):
         small.append(event(index, f"a:{index}"))
     assert [each.name[1] for each in small.list_after(kept(0), ["a"])] == [7, 8, 9]
 
 
 def test_the_ring_takes_a_created_event_once() -> None:
-    ring = ring_of(max_events=100, max_bytes=10_000)
-    ring.append(event(1, "a:1"))
-    ring.append(event(2, "a:1"))
-    assert [each.index for each in ring.list_after(kept(0), ["a"])] == [1]
+    buffer = buffer_of(max_events=100, max_bytes=10_000)
+    buffer.append(event(1, "a:1"))
+    buffer.append(event(2, "a:1"))
+    assert [each.index for each in buffer.list_after(kept(0), ["a"])] == [1]
 
 
 def test_the_ring_names_the_last_change_of_a_message() -> None:
     """What was taken back is not told again."""
-    ring = ring_of(max_events=100, max_bytes=10_000)
-    ring.append(event(1, "c:1"))
-    ring.append(event(2, "c:2"))
-    ring.append(event(3, "c:1", created=False))
-    ring.append(event(4, "c:2", created=False))
-    ring.append(event(5, "c:1", created=False))
-    found = ring.list_after(kept(0), ["c"])
+    buffer = buffer_of(max_events=100, max_bytes=10_000)
+    buffer.append(event(1, "c:1"))
+    buffer.append(event(2, "c:2"))
+    buffer.append(event(3, "c:1", created=False))
+    buffer.append(event(4, "c:2", created=False))
+    buffer.append(event(5, "c:1", created=False))
+    found = buffer.list_after(kept(0), ["c"])
     assert [(each.name, each.created) for each in found] == [
         (("c", 1), True),
         (("c", 2), True),
         (("c", 2), False),
         (("c", 1), False),
     ]
-    assert [each.index for each in ring.list_after(kept(3), ["c"])] == [4, 5]
+    assert [each.index for each in buffer.list_after(kept(3), ["c"])] == [4, 5]
 
 
 def test_the_ring_names_what_was_told_before_and_is_later_by_its_time() -> None:
     """A replay from storage tells it later, and may have been cut behind the one that was seen."""
-    ring = ring_of(max_events=4, max_bytes=10_000)
-    ring.append(event(1, "a:1", seconds=20))
-    ring.append(event(2, "a:2", seconds=30))
-    ring.append(event(3, "b:1", seconds=10))
-    ring.append(event(4, "b:2", seconds=25))
-    seen = ring.find_created("b", 1)
+    buffer = buffer_of(max_events=4, max_bytes=10_000)
+    buffer.append(event(1, "a:1", seconds=20))
+    buffer.append(event(2, "a:2", seconds=30))
+    buffer.append(event(3, "b:1", seconds=10))
+    buffer.append(event(4, "b:2", seconds=25))
+    seen = buffer.find_created("b", 1)
     assert seen is not None
-    assert [each.index for each in ring.list_after(seen, ["a", "b"])] == [1, 2, 4]
-    later = ring.find_created("b", 2)
+    assert [each.index for each in buffer.list_after(seen, ["a", "b"])] == [1, 2, 4]
+    later = buffer.find_created("b", 2)
     assert later is not None
-    assert [each.index for each in ring.list_after(later, ["a", "b"])] == [2]
-    ring.append(event(5, "b:3", seconds=40))
-    assert ring.find_created("b", 1) is None, "what it would have to name is not held"
-    assert ring.find_created("b", 2) is later
-    ring.append(event(6, "b:4", seconds=50))
-    assert ring.find_created("b", 2) is None
+    assert [each.index for each in buffer.list_after(later, ["a", "b"])] == [2]
+    buffer.append(event(5, "b:3", seconds=40))
+    assert buffer.find_created("b", 1) is None, "what it would have to name is not held"
+    assert buffer.find_created("b", 2) is later
+    buffer.append(event(6, "b:4", seconds=50))
+    assert buffer.find_created("b", 2) is None
 
 
 def test_a_time_of_the_far_future_holds_for_a_minute() -> None:
-    """Another program's row: else no position would ever be found in the ring again."""
+    """Another program's row: else no position would ever be found in the buffer again."""
     now = NOON
-    ring = ReplayBuffer(max_events=1, max_bytes=10_000, clock=lambda: now)
-    ring.append(event(1, "a:1", seconds=1e8))
-    ring.append(event(2, "b:1", seconds=30))
-    assert ring.find_created("b", 1) is None
+    buffer = ReplayBuffer(max_events=1, max_bytes=10_000, clock=lambda: now)
+    buffer.append(event(1, "a:1", seconds=1e8))
+    buffer.append(event(2, "b:1", seconds=30))
+    assert buffer.find_created("b", 1) is None
     now += timedelta(minutes=2)
-    ring.append(event(3, "b:2", seconds=120))
-    assert ring.find_created("b", 2) is not None
+    buffer.append(event(3, "b:2", seconds=120))
+    assert buffer.find_created("b", 2) is not None
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
-    ring = ring_of(max_events=2, max_bytes=10_000)
+    buffer = buffer_of(max_events=2, max_bytes=10_000)
     for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
-        ring.append(each)
-    assert [each.index for each in ring.list_after(kept(0), ["c"])] == [2, 3]
-    ring.append(event(4, "c:3"))
-    assert [each.index for each in ring.list_after(kept(0), ["c"])] == [3, 4]
-    assert not ring._changed
-    assert ring._bytes == sum(each.size for each in ring._events)
+        buffer.append(each)
+    assert [each.index for each in buffer.list_after(kept(0), ["c"])] == [2, 3]
+    buffer.append(event(4, "c:3"))
+    assert [each.index for each in buffer.list_after(kept(0), ["c"])] == [3, 4]
+    assert not buffer._changed
+    assert buffer._bytes == sum(each.size for each in buffer._events)
 
 
 def kept(index: int, name: str = "seen:1", *, created: bool = True) -> BufferedEvent:

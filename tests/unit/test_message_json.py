@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from chat_aio.live.frames import message_frame
 from chat_aio.schema.events import MessageEvent
+from chat_aio.schema.models import NO_OPTIONAL_FIELDS
 from chat_aio.schema.wire import json_from
 from chat_aio.store.mapping import message_from, message_json
 from chat_aio.store.messages import new_message
@@ -48,11 +49,17 @@ def document(body: str = 'a\u2028"b"\n', **more: Any) -> Any:
 @pytest.mark.parametrize("of", VARIED)
 def test_it_is_the_models_own(of: str) -> None:
     message, parents = document(**VARIED[of]), {"p": PARENT}
-    assert message_json(message, parents) == json_from(message_from(message, parents))
-    event = MessageEvent(
-        type="message.created", conversation_id="c1", message=message_from(message, parents)
+    assert message_json(message, parents, NO_OPTIONAL_FIELDS) == json_from(
+        message_from(message, parents, NO_OPTIONAL_FIELDS)
     )
-    _, _, data = message_frame("message.created", message, parents).plain.partition(b"data: ")
+    event = MessageEvent(
+        type="message.created",
+        conversation_id="c1",
+        message=message_from(message, parents, NO_OPTIONAL_FIELDS),
+    )
+    _, _, data = message_frame(
+        "message.created", message, parents, NO_OPTIONAL_FIELDS
+    ).plain.partition(b"data: ")
     assert data == json_from(event) + b"\n\n"
 
 
@@ -68,16 +75,16 @@ values = some.recursive(
 @given(some.dictionaries(some.text(), values, max_size=3), some.text())
 def test_any_text_and_metadata(metadata: dict[str, Any], body: str) -> None:
     message = document(body, metadata=metadata)
-    expected = orjson.loads(json_from(message_from(message, {})))
-    assert orjson.loads(message_json(message, {})) == expected
+    expected = orjson.loads(json_from(message_from(message, {}, NO_OPTIONAL_FIELDS)))
+    assert orjson.loads(message_json(message, {}, NO_OPTIONAL_FIELDS)) == expected
 
 
 @pytest.mark.parametrize("wrong", [{"role": "robot"}, {"body": 7}, {"seq": 1.5}])
 def test_a_malformed_document_makes_no_event(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
-        message_frame("message.created", {**document(), **wrong}, {})  # type: ignore[typeddict-item]
+        message_frame("message.created", {**document(), **wrong}, {}, NO_OPTIONAL_FIELDS)  # type: ignore[typeddict-item]
 
 
 def test_an_unknown_name_makes_no_event() -> None:
     with pytest.raises(ValueError):
-        message_frame("message.exploded", document(), {})
+        message_frame("message.exploded", document(), {}, NO_OPTIONAL_FIELDS)

@@ -1,4 +1,4 @@
-"""Who is calling: asked on every path, before anything else (docs/behaviour.md 1.1)."""
+"""Who is calling: asked on every path, before anything else (specification 1.1)."""
 
 import itertools
 from collections.abc import Callable
@@ -95,7 +95,7 @@ async def test_the_hook_reaches_the_hosts_app(
 
     host, site = web.Application(), web.Application()
     host[sessions], site[outermost] = {"s1": "alice"}, "site"
-    Chat(database, auth=auth, options=Options(ring_seconds=1)).mount(host)
+    Chat(database, auth=auth, options=Options(replay_buffer_seconds=1)).mount(host)
     site.add_subapp("/team", host)
     client = await aiohttp_client(site)
     async with client.get(f"/team{BASE}{path}", headers={"X-Session": "s1"}) as answer:

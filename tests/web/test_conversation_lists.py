@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from unittest.mock import patch
 
-from chat_aio.schema.models import Participant, ViewedConversation
+from chat_aio.schema.models import ConversationWithUnread, Participant
 from chat_aio.schema.wire import json_from
 from chat_aio.store import mapping
 from tests.support.people import Person
@@ -35,7 +35,7 @@ async def test_no_objects_are_made_for_them(person: Callable[[str], Person]) -> 
     await varied(alice, person("bob"))
     made = AssertionError("an object was made")
     with (
-        patch.object(ViewedConversation, "model_validate", side_effect=made),
+        patch.object(ConversationWithUnread, "model_validate", side_effect=made),
         patch.object(mapping, Participant.__name__, side_effect=made),
     ):
         assert len((await alice.get("/conversations")).json["conversations"]) == 3

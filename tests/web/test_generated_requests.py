@@ -68,10 +68,11 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             auth=picked_by_header,
             hooks=Hooks(
                 can_moderate=lambda asked: asked.user_id == "ada",
+                can_delete=lambda asked: asked.user_id == "ada",
                 profiles=lambda user_ids: {each: Profile(name="x") for each in user_ids},
                 search_users=lambda asked: [asked.user_id],
             ),
-            options=replace(EVERYTHING, ring_seconds=1, quotas=None),
+            options=replace(EVERYTHING, replay_buffer_seconds=1, quotas=None),
             plugins=[
                 *(Typing(), Presence(), Receipts(), Filter(), Drafts(["ada"])),
                 *(Notifications(channels=[make_push()]), Attachments(files_per_day=100_000)),

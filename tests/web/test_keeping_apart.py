@@ -44,7 +44,7 @@ async def test_nothing_passes_between_two_who_have_blocked_one_another(
     serve: MakePeople, is_on: bool, blocker: str
 ) -> None:
     """In a group that they share, with carol as a witness, on two processes."""
-    places = [await serve(plugins=plugins(), separate_blocked=is_on) for _ in range(2)]
+    places = [await serve(plugins=plugins(), hide_blocked_users=is_on) for _ in range(2)]
     one, two = places
     alice = one("alice")
     group = await alice.group("bob", "carol", "dave")
@@ -76,7 +76,7 @@ async def online(who: Person, other: str) -> bool | None:
 
 
 async def test_a_delivery_is_not_told_to_whom_one_has_blocked(serve: MakePeople) -> None:
-    person = await serve(plugins=[Receipts()], separate_blocked=True)
+    person = await serve(plugins=[Receipts()], hide_blocked_users=True)
     alice, bob = person("alice"), person("bob")
     group = await alice.group("bob", "carol")
     await block(bob, "alice")
@@ -91,7 +91,7 @@ async def test_a_delivery_is_not_told_to_whom_one_has_blocked(serve: MakePeople)
 @patch.object(typing_indicator, "AGAIN_SECONDS", 0.0)
 async def test_a_block_and_its_end_are_known_to_every_process_at_once(serve: MakePeople) -> None:
     """Each process remembers who is apart until it is told of a change."""
-    one, two = [await serve(plugins=[Typing()], separate_blocked=True) for _ in range(2)]
+    one, two = [await serve(plugins=[Typing()], hide_blocked_users=True) for _ in range(2)]
     alice = one("alice")
     group = await alice.group("bob", "carol")
     async with two("bob").tab() as his, two("carol").tab() as hers:
@@ -110,7 +110,7 @@ async def test_a_block_and_its_end_are_known_to_every_process_at_once(serve: Mak
 
 
 async def test_who_is_apart_is_not_brought_together(serve: MakePeople) -> None:
-    person = await serve(separate_blocked=True)
+    person = await serve(hide_blocked_users=True)
     alice, bob, carol = person("alice"), person("bob"), person("carol")
     await block(bob, "alice")
     group = await alice.group("carol")
@@ -141,7 +141,7 @@ async def test_without_the_option_groups_are_as_the_contract_says(serve: MakePeo
 async def test_presence_needs_words_of_both(serve: MakePeople) -> None:
     """A stranger who opens a direct conversation learns nothing, until they are answered."""
     one, two = [
-        await serve(plugins=[Presence(offline_delay_ms=0)], presence_needs_exchange=True)
+        await serve(plugins=[Presence(offline_delay_ms=0)], presence_requires_mutual_messages=True)
         for _ in range(2)
     ]
     alice, eve = one("alice"), two("eve")

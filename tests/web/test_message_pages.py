@@ -102,7 +102,7 @@ async def test_a_page_is_one_query(
     listener = Commands()
     async with AsyncMongoClient[dict[str, Any]](mongo_url, event_listeners=[listener]) as client:
         # Another process, whose feed has nothing to read of what was sent.
-        reader = Chat(client[database.name], options=Options(ring_seconds=0, quotas=None))
+        reader = Chat(client[database.name], options=Options(replay_buffer_seconds=0, quotas=None))
         await reader.open()
         listener.sent.clear()
         page = await reader.api.list_messages("alice", group, limit=limit)

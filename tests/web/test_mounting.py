@@ -44,7 +44,7 @@ async def test_two_chats_in_one_app(database: Database, aiohttp_client: Any) -> 
 
     app = web.Application()
     for name in ("one", "two"):
-        options = Options(collection_prefix=f"{name}_", ring_seconds=1)
+        options = Options(collection_prefix=f"{name}_", replay_buffer_seconds=1)
         Chat(database, auth=picked_by_header, options=options).mount(app, f"/{name}/")
     client = await aiohttp_client(app)
     for name, headers, status in (("one", {"X-User": "a"}, 200), ("two", {}, 401)):

@@ -10,9 +10,10 @@ from unittest.mock import AsyncMock, patch
 import pytest
 from aiohttp import ServerDisconnectedError
 
-from chat_aio import Options, Quotas
+from chat_aio import EXEMPT, Hooks, Options, Quotas
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.errors import RateLimited, StorageUnavailable
+from chat_aio.hooks import Exempt, RateContext
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.web import sse
@@ -38,16 +39,82 @@ def test_the_defaults() -> None:
 
 
 def test_the_table_says_so() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "behaviour.md").read_text()
+    text = (Path(__file__).parents[2] / "docs/reference/specification.md").read_text()
     rows = re.findall(r"\| (\w+_per_\w+) \| ([\d,]+) \|", text)
     documented = {name: int(most.replace(",", "")) for name, most in rows}
     assert documented == {each.name: each.default for each in fields(Quotas)}
 
 
-@pytest.mark.parametrize("most", [0, -1, 1.5, True, "many"])
+@pytest.mark.parametrize("most", [-1, 1.5, True, "many"])
 def test_quotas_that_make_no_sense(most: Any) -> None:
     with pytest.raises(ValueError, match="messages_per_minute"):
         Quotas(messages_per_minute=most)
+
+
+async def test_a_quota_of_zero_allows_none(serve: MakePeople) -> None:
+    people = await serve(quotas=Quotas(conversations_per_hour=0, people_per_hour=0))
+    ann, bob = people("ann"), people("bob")
+    there = await ann.chat.api.get_or_create_conversation("ann", "bob")
+    assert refused(await ann.post("/conversations/group"), HOUR)
+    assert refused(await bob.post("/conversations", {"otherUserId": "cat"}), HOUR)
+    # What exists is found no more either: it is counted before it is looked for.
+    group = await ann.chat.api.create_group_conversation("ann")
+    participants = f"/conversations/{group.id}/participants"
+    assert refused(await ann.post(participants, {"userIds": ["bob"]}), HOUR)
+    await ann.send(there.id, "the others are not concerned")
+    assert len((await ann.get("/conversations")).json["conversations"]) == 2
+
+
+async def test_who_is_exempt_has_no_quota_and_no_limit(serve: MakePeople) -> None:
+    """0 still means that the host does not count: its quotas apply."""
+    asked: list[RateContext] = []
+
+    async def rate_limit(context: RateContext) -> float | Exempt | None:
+        asked.append(context)
+        if context.user_id == "service":
+            return EXEMPT
+        return 0.0 if context.user_id == "zero" else None
+
+    people = await serve(
+        Hooks(rate_limit=rate_limit),
+        quotas=Quotas(messages_per_minute=2, conversations_per_hour=0, people_per_hour=0),
+        rate_limits={"send_message": "1/hour"},
+    )
+    service, zero, ann = people("service"), people("zero"), people("ann")
+    group = await service.group("zero", "ann")
+    assert [each.method for each in asked] == [
+        "conversations",
+        "people",
+        "create_group_conversation",
+    ]
+    for _ in range(5):
+        await service.send(group, "x")
+    path = f"/conversations/{group}/messages"
+    for who, allowed in ((zero, 2), (ann, 1)):
+        answers = [await who.post(path, {"body": "x"}) for _ in range(4)]
+        assert [each.status for each in answers] == [201] * allowed + [429] * (4 - allowed)
+
+
+async def test_who_is_exempt_may_call_any_path(serve: MakePeople) -> None:
+    people = await serve(
+        Hooks(rate_limit=lambda asked: EXEMPT if asked.user_id == "service" else None),
+        quotas=Quotas(requests_per_minute=2),
+    )
+    for path in ("/conversations", "/unknown"):
+        statuses = {(await people("service").get(path)).status for _ in range(4)}
+        assert statuses == ({200} if path == "/conversations" else {404})
+    answers = [await people("ann").get("/conversations") for _ in range(4)]
+    assert [each.status for each in answers] == [200, 200, 429, 429]
+
+
+async def test_a_hook_that_fails_about_a_quota_is_500(serve: MakePeople) -> None:
+    def rate_limit(context: RateContext) -> None:
+        if context.method == "requests":
+            raise ZeroDivisionError
+
+    ann = (await serve(Hooks(rate_limit=rate_limit), quotas=Quotas(requests_per_minute=1)))("ann")
+    assert (await ann.get("/conversations")).status == 200
+    assert (await ann.get("/conversations")).status == 500
 
 
 def refused(answer: Answer, seconds: int) -> bool:

@@ -1,6 +1,7 @@
 """How often users may do what."""
 
 import asyncio
+import sys
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
@@ -8,7 +9,7 @@ import pytest
 
 from chat_aio import Hooks, Options
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
-from chat_aio.errors import RateLimited, StorageUnavailable
+from chat_aio.errors import RateLimited, SetupError, StorageUnavailable
 from chat_aio.hooks import RateContext
 from chat_aio.plugins import Plugin, PluginRequest, PluginRoute, Typing
 from chat_aio.store import conversations
@@ -218,3 +219,10 @@ async def test_what_the_host_has_allowed_is_not_taken_back() -> None:
             raise StorageUnavailable
     with pytest.raises(RateLimited):
         await limits.count("ada", "x")
+
+
+def test_without_limits_no_package_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "limits", None)
+    assert rate_limits_from({}, methods=()) == {}
+    with pytest.raises(SetupError, match="extra limits"):
+        rate_limits_from({"*": "1/second"}, methods=())

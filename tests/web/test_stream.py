@@ -138,7 +138,7 @@ async def test_positions_on_opening(serve: MakePeople) -> None:
     await alice.told_all()
     async with alice.tab() as tab:
         assert await tab.next() == Frame(None, None, f"{second}:1")
-    later = await serve(ring_seconds=0)
+    later = await serve(replay_buffer_seconds=0)
     async with later("alice").tab() as tab:
         assert await tab.next() == Frame(None, None, f"{second}:1")
 
@@ -265,7 +265,7 @@ async def test_a_ring_reaches_into_the_past_of_another_process(serve: MakePeople
     conversation_id = await first("alice").direct("bob")
     for number in range(3):
         await first("alice").send(conversation_id, str(number))
-    second = await serve(ring_seconds=60)
+    second = await serve(replay_buffer_seconds=60)
     async with second("bob").tab(f"{conversation_id}:1") as tab:
         assert await tab.bodies(2) == ["1", "2"]
 
@@ -282,7 +282,8 @@ async def test_a_user_has_so_many_streams(serve: MakePeople) -> None:
     person = await serve(streams_per_user=2)
     alice = person("alice")
     async with alice.tab(), alice.tab() as second:
-        answer = await alice.get("/stream")
+        async with asyncio.timeout(PATIENCE):  # A stream would have no end.
+            answer = await alice.get("/stream")
         assert (answer.status, answer.code) == (429, "RATE_LIMITED")
         assert answer.headers["Retry-After"]
         async with person("bob").tab():
@@ -295,7 +296,7 @@ async def test_a_user_has_so_many_streams(serve: MakePeople) -> None:
 
 
 async def test_no_stream_without_the_capability(serve: MakePeople) -> None:
-    person = await serve(without={Capability.STREAMS})
+    person = await serve(disabled_capabilities={Capability.STREAMS})
     answer = await person("alice").get("/stream")
     assert (answer.status, answer.code) == (501, "STREAM_UNSUPPORTED")
     conversation_id = await person("alice").direct("bob")

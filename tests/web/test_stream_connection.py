@@ -146,7 +146,7 @@ async def hosted(
     database: Database, aiohttp_client: Any, *middlewares: Any
 ) -> AsyncIterator[tuple[web.Application, Person]]:
     app = web.Application(middlewares=middlewares)
-    chat = Chat(database, auth=picked_by_header, options=Options(ring_seconds=5))
+    chat = Chat(database, auth=picked_by_header, options=Options(replay_buffer_seconds=5))
     chat.mount(app)
     yield app, Person("bob", await aiohttp_client(app), chat)
 

@@ -1,5 +1,5 @@
-"""Bans and their end, planned first: a command shows the plan, or carries it out with the actions
-that moderators have over HTTP."""
+"""Banning and unbanning, planned first: a command shows the plan, or carries it out with the
+actions that moderators have over HTTP."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ from chat_aio.store.mapping import ban_from
 
 @dataclass(frozen=True, slots=True)
 class BanPlan:
-    """A ban to be made, and the ban in force that it would replace, or that is there instead.
+    """The ban to make, and the ban in force that it would replace or that makes it unnecessary.
     `is_known` is whether the user has ever written, or is in a conversation."""
 
     new: BanDocument
@@ -26,7 +26,7 @@ class BanPlan:
 
     @property
     def changes(self) -> bool:
-        """Whether there is no ban in force, or one that ends at another time."""
+        """Whether there is no ban in force that ends at the same time."""
         return self.standing is None or self.standing.expires_at != self.new["expiresAt"]
 
 
@@ -42,7 +42,9 @@ async def plan_ban(
     await require_user(context, user_id)
     new = await bans.new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
     chosen = stored_bans.active(target_user_id, at=new["createdAt"])
+    # At the time of the new ban, so that the plan shows what `put_ban` will find.
     found = await stored_bans.list_newest(context.database, chosen, position=None, limit=1)
+    # Not `has_traces`, which reads all messages: here it is only a remark.
     is_known = await personal_data.is_known(context.database, target_user_id)
     return BanPlan(new, ban_from(found[0]) if found else None, is_known)
 
@@ -54,7 +56,7 @@ async def ban(context: Context, plan: BanPlan) -> tuple[Ban, bool]:
 
 
 async def plan_unban(context: Context, user_id: str, ban_id: str) -> Ban:
-    """The ban to be revoked, as it is now. Raises UserBanned and BanNotFound."""
+    """The ban to revoke, as it is now. Raises UserBanned and BanNotFound."""
     await require_user(context, user_id)
     found = await stored_bans.find(context.database, ban_id)
     if found is None:

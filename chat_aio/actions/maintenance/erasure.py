@@ -1,7 +1,7 @@
-"""Erasing a person: a pseudonym takes their place, and what they wrote goes.
+"""Erasing a user: a pseudonym replaces their id, and their messages are emptied.
 
-Every document that names them becomes a few steps. A dry run counts the steps, a run carries them
-out. Who becomes admin where the person was the only one: `groups.without_erased`.
+Every document that names the user becomes a few steps. A dry run counts the steps, a run carries
+them out. `groups.without_erased` decides who becomes admin if the user was the only one.
 """
 
 from collections import Counter
@@ -15,35 +15,34 @@ from chat_aio.actions.groups import AUTHORS, seniority, without_erased
 from chat_aio.actions.guards import require_user
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
-from chat_aio.store.documents import ConversationDocument, ParticipantDocument, ReportDocument
+from chat_aio.store.documents import ParticipantDocument, ReportDocument
 from chat_aio.store.maintenance import erasure, legal_holds
 from chat_aio.store.maintenance.erasure import Erasure, Write, rename_in_stamp, value_at
 from chat_aio.store.maintenance.personal_data import PLACES, naming_for_good
-from chat_aio.store.maintenance.progress import Advance, Progress, silent
+from chat_aio.store.maintenance.progress import Progress, silent
 from chat_aio.store.maintenance.scanning import scan, size_of
 from chat_aio.store.membership import Locked, MembershipChange
-from chat_aio.store.sent_counts import Known
-from chat_aio.store.settings import Settings
+from chat_aio.store.sent_counts import SentBaseline
 
 ACTION = "erase-user"
 MOST_PASSES = 6
 
 SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
-"""What need not be read to be erased."""
+"""Fields that need not be read for an erasure."""
 
 TRACES = erasure.Traces(
     emptied={"metadata": {}, "forwardedFrom": None},
     removed=("clientMessageId", "requestHash", "terms", "search", "attachments"),
 )
-"""What goes from their messages besides the body. Number, replies, thread and others' reactions
-stay (docs/maintenance.md)."""
+"""Fields of the user's messages that are removed besides the body. Number, replies, thread and
+others' reactions stay (docs/operations/data-protection.md)."""
 
 Act = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to erase: the kind that it is counted as, and a write or a separate action."""
+    """One thing to erase: its kind, for counting, and a write or a separate action."""
 
     kind: str
     how: Write | Act
@@ -51,9 +50,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What a run has erased, or would. It `is_over` where its last pass has found nothing more.
-    `shared_files` is how many of their files other users' messages carry: these keep their names.
-    """
+    """The result of a run, or of a dry run. `is_over` if the last pass has found nothing more.
+    `shared_files` is the number of their files that other users' messages carry: these keep their
+    names."""
 
     pseudonym: str
     counts: dict[str, int]
@@ -70,10 +69,10 @@ async def erase_user(
     dry_run: bool,
     progress: Progress = silent,
 ) -> Erased:
-    """Erase a user, looking again until nothing is found; a dry run counts what there is.
+    """Erase a user, searching repeatedly until nothing is found; a dry run counts the steps.
 
-    Raises InvalidInput for oneself, because who erases is kept in the audit log, and for a user
-    whom a legal hold keeps. Raises UserBanned.
+    Raises InvalidInput for erasing yourself, because the audit log keeps the id of the operator,
+    and for a user under a legal hold. Raises UserBanned.
     """
     await require_erasable(context, moderator_id, user_id)
     of = Erasure(
@@ -81,6 +80,7 @@ async def erase_user(
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
         clock=context.clock,
         new_id=context.new_id,
+        extra_events=context.options.extra_events,
     )
     shared_files = await erasure.count_shared_files(context.database, user_id)
     run = _Run(context=context, of=of, moderator_id=moderator_id, dry_run=dry_run)
@@ -97,7 +97,7 @@ async def erase_user(
 async def require_erasable(context: Context, moderator_id: str, user_id: str) -> None:
     """Raises as `erase_user`."""
     if user_id == moderator_id:
-        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
+        raise InvalidInput("you cannot erase yourself: your id is kept in the audit log")
     await require_user(context, moderator_id)
     await _require_unheld(context, user_id)
 
@@ -112,17 +112,17 @@ async def was_erased(context: Context, user_id: str) -> bool:
 
 
 async def _require_unheld(context: Context, user_id: str) -> None:
-    """Raise InvalidInput if a legal hold keeps a user, or a conversation of theirs."""
+    """Raise InvalidInput if a legal hold keeps a user, or one of their conversations."""
     holds = await legal_holds.on_user(context.database, user_id)
     if holds:
         named = ", ".join(f"{hold['targetType']} {hold['targetId']}" for hold in holds)
-        raise InvalidInput(f"a legal hold keeps what is to be erased: on {named}")
+        raise InvalidInput(f"cannot erase: under a legal hold on {named}")
 
 
 @dataclass(kw_only=True)
 class _Run:
-    """One run, and how many steps of each kind it has taken. The audit log has the run before
-    anything is written."""
+    """One run, and the number of steps of each kind. The audit log records the run before anything
+    is written."""
 
     context: Context
     of: Erasure
@@ -132,55 +132,53 @@ class _Run:
     _recorded: bool = False
 
     async def to_the_end(self, progress: Progress) -> bool:
-        """Pass over everything until nothing is found, a dry run once; whether that was reached."""
+        """Pass over everything until nothing is found, in a dry run once; returns whether that was
+        reached."""
         stage = "Counting" if self.dry_run else "Erasing"
+        # Repeated, for a user without a ban may write behind the search.
         for _ in range(MOST_PASSES):
+            # At each pass, for a hold may be placed during a run.
             await _require_unheld(self.context, self.of.user_id)
             before = self.counts.total()
-            with progress(stage, await size_of(self.context.database, PLACES)) as advance:
-                await self._pass_over(advance)
+            database = self.context.database
+            with progress(stage, await size_of(database, PLACES)) as advance:
+                for collection in PLACES:
+                    rows = database.collection(collection)
+                    chosen = naming_for_good(collection, self.of.user_id, at=self.of.clock())
+                    async for passed, found in scan(database, rows, chosen, SHOWN):
+                        steps = [*steps_for(self.context, self.of, collection, found)]
+                        self.counts.update(step.kind for step in steps)
+                        if steps and not self.dry_run:
+                            await self._carry_out(collection, steps)
+                        advance(passed)
             if self.dry_run or self.counts.total() == before:
                 return True
             stage = "Looking again"
         return False
 
-    async def _pass_over(self, advance: Advance) -> None:
-        for collection in PLACES:
-            rows = self.context.database.collection(collection)
-            chosen = naming_for_good(collection, self.of.user_id, at=self.of.clock())
-            async for passed, found in scan(self.context.database, rows, chosen, SHOWN):
-                steps = [*steps_for(self.context, self.of, collection, found)]
-                self.counts.update(step.kind for step in steps)
-                if steps and not self.dry_run:
-                    await self._carry_out(collection, steps)
-                advance(passed)
-
     async def _carry_out(self, collection: str, steps: Sequence[Step]) -> None:
-        await self._record()
+        # Before the first write: also a run that is interrupted is in the audit log.
+        if not self._recorded:
+            row = audit.entry(
+                self.of.new_id(),
+                ACTION,
+                self.of.pseudonym,
+                actor_id=self.moderator_id,
+                at=self.of.clock(),
+            )
+            await audit.add_once(self.context.database, row)
+            self._recorded = True
         if writes := [step.how for step in steps if not callable(step.how)]:
             await erasure.write(self.context.database, collection, writes)
         for step in steps:
             if callable(step.how):
                 await step.how()
 
-    async def _record(self) -> None:
-        if self._recorded:
-            return
-        row = audit.entry(
-            self.of.new_id(),
-            ACTION,
-            self.of.pseudonym,
-            actor_id=self.moderator_id,
-            at=self.of.clock(),
-        )
-        await audit.add_once(self.context.database, row)
-        self._recorded = True
-
 
 def steps_for(
     context: Context, of: Erasure, collection: str, found: Iterable[Any]
 ) -> Iterator[Step]:
-    """What is to be done about documents that name the user."""
+    """The steps for documents that name the user."""
     for document in found:
         if collection in WRITES:
             yield from WRITES[collection](of, document)
@@ -189,9 +187,10 @@ def steps_for(
 
 
 def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
-    """Their own message becomes a tombstone. Others' messages lose their reactions, of which
-    clients hear, and their mentions, of which they do not."""
+    """The user's own messages become tombstones. Others' messages lose their reactions, which is
+    delivered to clients, and their mentions, which is not."""
     if message["senderId"] == of.user_id:
+        # A tombstone is not deleted again: clients would get a second event.
         if message.get("deletedAt"):
             yield Step("tombstones", erasure.scrub_tombstone(of, message, TRACES))
         else:
@@ -208,7 +207,7 @@ def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _version_steps(of: Erasure, version: Mapping[str, Any]) -> Iterator[Step]:
-    """What a message of theirs was goes; what they did to others' messages stays."""
+    """Versions of the user's messages are deleted; their changes to others' messages are kept."""
     if version["senderId"] == of.user_id:
         guards = {"senderId": of.user_id}
         yield Step("messageVersions", erasure.delete_row(version["_id"], **guards))
@@ -219,34 +218,15 @@ def _version_steps(of: Erasure, version: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _renames(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Step]:
-    """The pseudonym in place of the id; `places` has the kind of each place."""
+    """Replace the id by the pseudonym; `places` contains the kind of each field."""
     for place, kind in places.items():
         if value_at(document, place) == of.user_id:
             yield Step(kind, erasure.rename_at(of, document["_id"], place))
 
 
-def _invite_steps(of: Erasure, invite: Any) -> Iterator[Step]:
-    yield Step("invites", erasure.delete_row(invite["_id"], createdBy=of.user_id))
-
-
-def _join_request_steps(of: Erasure, request: Any) -> Iterator[Step]:
-    """Their own goes; what they decided stays."""
-    if request["userId"] == of.user_id:
-        yield Step("joinRequests", erasure.delete_row(request["_id"], userId=of.user_id))
-    else:
-        yield from _renames(of, request, {"resolvedBy": "joinRequestDecisions"})
-
-
-def _conversation_ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
-    """Bans of them go; those they made stay."""
-    if ban["userId"] == of.user_id:
-        yield Step("conversationBans", erasure.delete_row(ban["_id"], userId=of.user_id))
-    else:
-        yield from _renames(of, ban, {"createdByUserId": "conversationBanDecisions"})
-
-
 def _held_message_steps(of: Erasure, held: Any) -> Iterator[Step]:
-    """Their own goes; others' no longer mention them, and keep by whom they were released."""
+    """Held messages of the user are deleted; others' no longer mention them, and keep who released
+    them."""
     if held["senderId"] == of.user_id:
         yield Step("heldMessages", erasure.delete_row(held["_id"], senderId=of.user_id))
         return
@@ -255,84 +235,75 @@ def _held_message_steps(of: Erasure, held: Any) -> Iterator[Step]:
     yield from _renames(of, held, {"releasedBy": "heldMessageDecisions"})
 
 
-def _presence_steps(of: Erasure, _: Any) -> Iterator[Step]:
-    yield Step("presence", erasure.delete_row(of.user_id))
-
-
 def _ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
-    """A ban that is over loses the name; one in force keeps it, and so keeps them out."""
+    """An ended ban loses the name; a ban in force keeps it, and so keeps the user out."""
     if ban.get("userId") == of.user_id:
         yield Step("bans", erasure.rename_banned(of, ban["_id"]))
     decided = ("createdByUserId", "revokedByUserId")
     yield from _renames(of, ban, dict.fromkeys(decided, "banDecisions"))
 
 
-def _audit_steps(of: Erasure, row: Any) -> Iterator[Step]:
-    """Who acted, and upon whom; what was decided stays."""
-    yield from _renames(of, row, dict.fromkeys(PLACES["audit"], "audit"))
+def _delete_as(
+    kind: str, decided: Mapping[str, str] | None = None
+) -> Callable[[Erasure, Any], Iterable[Step]]:
+    """Delete rows that belong to the user; `decided` has the fields of their decisions about
+    others' rows, which are kept."""
 
-
-def _legal_hold_steps(of: Erasure, hold: Any) -> Iterator[Step]:
-    """Who placed it. Whom it keeps is not erased."""
-    yield from _renames(of, hold, {"createdByUserId": "legalHoldDecisions"})
-
-
-def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
-    yield Step("counts", erasure.remove_count(of, head["_id"]))
-
-
-def _daily_stats_steps(of: Erasure, row: Any) -> Iterator[Step]:
-    """The counts stay."""
-    yield Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
-
-
-def _draft_steps(of: Erasure, draft: Any) -> Iterator[Step]:
-    """Drafts of an assistant, or for somebody, who is erased go: their minute is nearly over."""
-    yield Step("drafts", erasure.delete_row(draft["_id"], conversationId=draft["conversationId"]))
-
-
-def _attachment_steps(of: Erasure, row: Any) -> Iterator[Step]:
-    """What they have uploaded is nobody's, and its bytes go unless others' forwards have it."""
-    yield Step("attachments", erasure.give_up_attachment(of, row["_id"]))
-
-
-def _delete_as(kind: str) -> Callable[[Erasure, Any], Iterator[Step]]:
-    """Rows that are a user's own go."""
-
-    def steps(of: Erasure, row: Any) -> Iterator[Step]:
-        yield Step(kind, erasure.delete_row(row["_id"], userId=of.user_id))
+    def steps(of: Erasure, row: Any) -> Iterable[Step]:
+        if decided is not None and row["userId"] != of.user_id:
+            return _renames(of, row, decided)
+        return [Step(kind, erasure.delete_row(row["_id"], userId=of.user_id))]
 
     return steps
 
 
-WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
-    "counters": _counter_steps,
+WRITES: Mapping[str, Callable[[Erasure, Any], Iterable[Step]]] = {
+    "counters": lambda of, head: [Step("counts", erasure.remove_count(of, head["_id"]))],
     "messages": _message_steps,
     "message_versions": _version_steps,
-    "invites": _invite_steps,
-    "join_requests": _join_request_steps,
-    "conversation_bans": _conversation_ban_steps,
+    "invites": lambda of, invite: [
+        Step("invites", erasure.delete_row(invite["_id"], createdBy=of.user_id))
+    ],
+    "join_requests": _delete_as("joinRequests", {"resolvedBy": "joinRequestDecisions"}),
+    "conversation_bans": _delete_as(
+        "conversationBans", {"createdByUserId": "conversationBanDecisions"}
+    ),
     "held_messages": _held_message_steps,
     "mutes": _delete_as("mutes"),
     "thread_states": _delete_as("threadStates"),
-    "presence": _presence_steps,
+    "departures": _delete_as("departures"),
+    "presence": lambda of, _: [Step("presence", erasure.delete_row(of.user_id))],
     "bans": _ban_steps,
-    "audit": _audit_steps,
-    "legal_holds": _legal_hold_steps,
-    "daily_stats": _daily_stats_steps,
+    # The actor and the target; the decision stays.
+    "audit": lambda of, row: _renames(of, row, dict.fromkeys(PLACES["audit"], "audit")),
+    # Only the user who placed it: the target of a hold is not erased.
+    "legal_holds": lambda of, hold: _renames(of, hold, {"createdByUserId": "legalHoldDecisions"}),
+    # The counts stay: the pseudonym is one active user as before.
+    "daily_stats": lambda of, row: [
+        Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
+    ],
     "notifications": _delete_as("notifications"),
     "notification_settings": _delete_as("notificationSettings"),
     "notification_shown": _delete_as("shown"),
     "push_subscriptions": _delete_as("pushSubscriptions"),
-    "drafts": _draft_steps,
-    "attachments": _attachment_steps,
+    # By or for the user. They would expire within a minute.
+    "drafts": lambda _, draft: [
+        Step(
+            "drafts",
+            erasure.delete_row(draft["_id"], conversationId=draft["conversationId"]),
+        )
+    ],
+    # Uploads lose their owner; the bytes are deleted unless others' forwards use them.
+    "attachments": lambda of, row: [
+        Step("attachments", erasure.give_up_attachment(of, row["_id"]))
+    ],
 }
-"""The steps about a document of each collection where single writes are enough."""
+"""The steps for a document of each collection where single writes are enough."""
 
 
 def _conversation_steps(context: Context, of: Erasure, conversation: Any) -> Iterator[Step]:
-    """The names and topics that they wrote are cleared, and they leave what they are in. What they
-    have left may still name them in its last change."""
+    """Names and topics that the user wrote are cleared, and the user leaves their conversations. A
+    conversation that they have left may still name them in its last change."""
     texts = [
         (text, kind)
         for text, kind in (("name", "groupNames"), ("topic", "groupTopics"))
@@ -350,29 +321,33 @@ def _conversation_steps(context: Context, of: Erasure, conversation: Any) -> Ite
 def _block_steps(context: Context, _: Erasure, block: Any) -> Iterator[Step]:
     async def unblock() -> None:
         pair = block["blockerUserId"], block["blockedUserId"]
-        direct_id = await context.settings.direct_conversation_id(*pair)
         block_id = blocks.block_id(*pair)
-        await blocks.remove(context.database, context.membership, direct_id, block_id)
+        await blocks.remove(context.database, context.membership, context.settings, block_id)
 
     yield Step("blocks", unblock)
 
 
-def _report_steps(context: Context, of: Erasure, report: Any) -> Iterator[Step]:
-    rename = partial(erasure.rename_in_report, context.database, report["_id"])
-    yield Step("reports", partial(rename, partial(report_fields, of)))
-
-
-ACTS: Mapping[str, Callable[[Context, Erasure, Any], Iterator[Step]]] = {
+ACTS: Mapping[str, Callable[[Context, Erasure, Any], Iterable[Step]]] = {
     "conversations": _conversation_steps,
     "blocks": _block_steps,
-    "reports": _report_steps,
+    "reports": lambda context, of, report: [
+        Step(
+            "reports",
+            partial(
+                erasure.rename_in_report,
+                context.database,
+                report["_id"],
+                partial(report_fields, of),
+            ),
+        )
+    ],
 }
-"""The steps about a document of each collection where transactions are needed."""
+"""The steps for a document of each collection where transactions are needed."""
 
 
 def report_fields(of: Erasure, report: ReportDocument) -> dict[str, Any]:
-    """What changes in a report: the pseudonym takes their place, and the text of their message
-    goes. What was reported, and what became of it, stays."""
+    """The fields that change in a report: the pseudonym replaces the user, and the text of their
+    message is removed. The reported object and the outcome are kept."""
     fields: dict[str, Any] = {
         place: of.pseudonym
         for place in ("reporterUserId", "resolvedBy", "evidence.senderId")
@@ -392,23 +367,54 @@ CLEARED: Mapping[str, str | None] = {"name": None, "topic": ""}
 
 
 def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
-    """Whether there is anything to leave."""
+    """Whether there is a participation to end."""
     inside = [participant["userId"] for participant in conversation["participants"]]
     return of.user_id in [*inside, *conversation.get("blockedBy", ())]
 
 
 async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
-    """Leave a conversation, if one is in it. Clients hear who has left; after that the stamp names
-    the pseudonym."""
-    departure = partial(_departure, context.settings, of)
-    changed = await context.membership.change(conversation_id, departure)
+    """Leave a conversation, if the user is in it. Clients receive the user's id as the one who
+    left; after that the stamp names the pseudonym."""
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        conversation = locked.conversation
+        if not is_in(of, conversation):
+            return None
+        change = of.change("participant.removed")
+        change["removedUserIds"] = [of.user_id]
+        if conversation["type"] == "group":
+            staying = without_erased(conversation["participants"], of.user_id)
+            return MembershipChange(change=change, fields={"participants": staying})
+        await context.settings.count_erasure(of.pseudonym, locked.session)
+        participants = []
+        for participant in conversation["participants"]:
+            if participant["userId"] == of.user_id:
+                # The head has no counts for a pseudonym, so the participant must not refer to
+                # them: its messages are counted one by one.
+                kept = {
+                    name: value
+                    for name, value in participant.items()
+                    if name not in SentBaseline.__annotations__
+                }
+                participant = cast(ParticipantDocument, {**kept, "userId": of.pseudonym})
+            participants.append(participant)
+        fields = {
+            "participants": sorted(participants, key=seniority),
+            "pairKey": ":".join(sorted(person["userId"] for person in participants)),
+            # Blocks between the two are removed with the user.
+            "blockedBy": [],
+        }
+        return MembershipChange(change=change, fields=fields)
+
+    # Under the lock: the other one may leave, or a new admin be named, at the same time.
+    changed = await context.membership.change(conversation_id, decide)
     if changed is not None:
         await rename_in_stamp(context.database, of, changed.conversation)
 
 
 async def clear_text(context: Context, of: Erasure, conversation_id: str, text: str) -> None:
-    """Clear the name or the topic of a group, unless somebody else has written another one since.
-    Clients get the event of a change by the pseudonym."""
+    """Clear the name or the topic of a group, unless another user has replaced it since.
+    Clients receive the event of a change by the pseudonym."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
         if cast(Mapping[str, Any], locked.conversation).get(AUTHORS[text]) != of.user_id:
@@ -417,37 +423,3 @@ async def clear_text(context: Context, of: Erasure, conversation_id: str, text: 
         return MembershipChange(change=of.change("conversation.updated"), fields=fields)
 
     await context.membership.change(conversation_id, decide)
-
-
-async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
-    conversation = locked.conversation
-    if not is_in(of, conversation):
-        return None
-    change = of.change("participant.removed")
-    change["removedUserIds"] = [of.user_id]
-    if conversation["type"] == "group":
-        staying = without_erased(conversation["participants"], of.user_id)
-        return MembershipChange(change=change, fields={"participants": staying})
-    await settings.count_erasure(of.pseudonym, locked.session)
-    return MembershipChange(change=change, fields=_replaced(of, conversation))
-
-
-def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
-    """A direct conversation with the pseudonym. Blocks between the two are gone with the user."""
-    participants = [
-        _pseudonym(of, participant) if participant["userId"] == of.user_id else participant
-        for participant in conversation["participants"]
-    ]
-    pair = sorted(participant["userId"] for participant in participants)
-    return {
-        "participants": sorted(participants, key=seniority),
-        "pairKey": ":".join(pair),
-        "blockedBy": [],
-    }
-
-
-def _pseudonym(of: Erasure, participant: ParticipantDocument) -> ParticipantDocument:
-    """The participant who replaces the user. The head has no counts of a pseudonym, so the
-    participant must not refer to them: its messages are counted one by one."""
-    kept = {name: value for name, value in participant.items() if name not in Known.__annotations__}
-    return cast(ParticipantDocument, {**kept, "userId": of.pseudonym})

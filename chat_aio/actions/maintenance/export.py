@@ -1,8 +1,8 @@
-"""The lines of an export of a person, in the form that the HTTP API has, each with its kind. Of
-others there are no more than ids."""
+"""The lines of a user's export, in the format of the HTTP API, with their kind. Of other users they
+contain only ids."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from chat_aio.actions.groups import AUTHORS
@@ -26,10 +26,10 @@ from chat_aio.store.mapping import (
 from chat_aio.store.versions import version_from
 
 Line = dict[str, object]
-Lines = Callable[[str, Any], Iterator[Line]]
+Lines = Callable[[str, Any], Iterable[Line]]
 
 DECIDED = ("reports", "bans")
-"""What moderators decide on. The rows of the audit log about these are exported with them."""
+"""Objects that moderators decide on, exported with their rows of the audit log."""
 
 _OPTIONAL: Mapping[str, Any] = {
     "role": "user",
@@ -43,7 +43,7 @@ _OPTIONAL: Mapping[str, Any] = {
     "mentions": (),
     "reactions": (),
 }
-"""What another program may have left out of a message."""
+"""Fields of a message that another program may have left out."""
 
 
 async def export_user(
@@ -53,13 +53,14 @@ async def export_user(
     *,
     progress: Progress = silent,
 ) -> Counter[str]:
-    """Write all that concerns a user, line by line; returns how many there are of each kind."""
+    """Write all data about a user, line by line; returns the number of lines of each kind."""
     counts: Counter[str] = Counter()
     decided: list[str] = []
     with progress("Exporting", await size_of(database, SCANNED)) as advance:
         for collection in PLACES:
             async for passed, found in concerning(database, collection, user_id, decided):
                 for document in found:
+                    # The audit log comes last, and is asked for the rows of these as well.
                     if collection in DECIDED:
                         decided.append(document["_id"])
                     for line in LINES[collection](user_id, document):
@@ -73,8 +74,19 @@ def _wire(kind: str, shape: Wire) -> Line:
     return {"kind": kind, **shape.model_dump(mode="json", by_alias=True)}
 
 
+def _fields(kind: str, *names: str, **times: str) -> Lines:
+    """Lines with some fields of a document; `times` maps the name of a time to its field."""
+
+    def lines(_: str, document: Any) -> Iterable[Line]:
+        fields = {name: document[name] for name in names}
+        at = {name: timestamp(document[field]) for name, field in times.items()}
+        return [{"kind": kind, **fields, **at}]
+
+    return lines
+
+
 def _message(user_id: str, stored: Any) -> Iterator[Line]:
-    """A message of theirs, and what ties them to any message."""
+    """The user's own message, and the user's connections to any message."""
     document: Any = {**_OPTIONAL, **stored}
     if document["senderId"] == user_id:
         mentions = [mention["userId"] for mention in document["mentions"]]
@@ -94,20 +106,8 @@ def _message(user_id: str, stored: Any) -> Iterator[Line]:
         yield {"kind": "forward", **by, "createdAt": at, "forwardedFrom": origin}
 
 
-def _version(user_id: str, document: Any) -> Iterator[Line]:
-    """What a message of theirs was before."""
-    if document["senderId"] == user_id:
-        yield _wire("messageVersion", version_from(document))
-
-
-def _legal_hold(_: str, document: Any) -> Iterator[Line]:
-    """A hold that they have placed."""
-    fields = {name: document[name] for name in ("targetType", "targetId", "reason")}
-    yield {"kind": "legalHold", **fields, "createdAt": timestamp(document["createdAt"])}
-
-
 def _participation(user_id: str, document: Any) -> Iterator[Line]:
-    """That they are in a conversation, and its name and topic if they wrote them."""
+    """The user's participation in a conversation, and its name and topic if they wrote them."""
     for text, author in AUTHORS.items():
         if document.get(author) == user_id:
             where = {"conversationId": document["_id"]}
@@ -123,56 +123,21 @@ def _participation(user_id: str, document: Any) -> Iterator[Line]:
                 "joinedAt": timestamp(participant["joinedAt"]),
                 "lastReadMessageId": participant.get("lastReadMessageId"),
                 "unreadFrom": participant.get("unreadFrom"),
-                "hiddenUpto": participant.get("hiddenUpto"),
+                "hiddenUpToSeq": participant.get("hiddenUpToSeq"),
                 "participantIds": [other["userId"] for other in document["participants"]],
             }
 
 
-def _presence(_: str, document: Any) -> Iterator[Line]:
-    seen = document.get("lastSeenAt")
-    yield {"kind": "presence", "lastSeenAt": seen and timestamp(seen)}
-
-
-def _thread_state(_: str, document: Any) -> Iterator[Line]:
-    named = ("conversationId", "rootId", "follows", "lastReadSeq")
-    yield {"kind": "threadState", **{name: document[name] for name in named}}
-
-
-def _active_day(_: str, document: Any) -> Iterator[Line]:
-    where = {"day": document["day"], "conversationId": document["conversationId"]}
-    yield {"kind": "activeDay", **where}
-
-
-def _notification(_: str, document: Any) -> Iterator[Line]:
-    where = {name: document[name] for name in ("messageId", "conversationId", "state")}
-    yield {"kind": "notification", **where, "dueAt": timestamp(document["due"])}
-
-
-def _notification_setting(_: str, document: Any) -> Iterator[Line]:
-    chosen = {name: document[name] for name in ("level", "quietHours") if name in document}
-    conversation_id = document["conversationId"]
-    yield {"kind": "notificationSetting", "conversationId": conversation_id, **chosen}
-
-
-def _shown(_: str, document: Any) -> Iterator[Line]:
-    where = {name: document[name] for name in ("conversationId", "first", "last")}
-    yield {"kind": "shown", **where, "at": timestamp(document["at"])}
-
-
-def _push_subscription(_: str, document: Any) -> Iterator[Line]:
-    at = timestamp(document["createdAt"])
-    yield {"kind": "pushSubscription", "endpoint": document["endpoint"], "createdAt": at}
-
-
 def _draft(user_id: str, document: Any) -> Iterator[Line]:
-    """What they are writing as an assistant. Of those they have asked for, only that it is so."""
+    """The user's draft as an assistant; of drafts that they requested, only the fact."""
     where = {"conversationId": document["conversationId"]}
+    # The text of a draft by another assistant is not the user's.
     own = {"text": "".join(document["parts"])} if document["senderId"] == user_id else {}
     yield {"kind": "draft", **where, **own, "startedAt": timestamp(document["startedAt"])}
 
 
 def _attachment(_: str, document: Any) -> Iterator[Line]:
-    """A file that they have uploaded; its bytes are under its id in the store."""
+    """A file that the user has uploaded; its bytes are under its id in the store."""
     shown = ("conversationId", "state", "store", "name", "contentType", "size")
     fields = {name: document[name] for name in shown}
     at = timestamp(document["createdAt"])
@@ -180,30 +145,48 @@ def _attachment(_: str, document: Any) -> Iterator[Line]:
 
 
 LINES: Mapping[str, Lines] = {
-    "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
+    "counters": lambda *_: (),  # A number of messages, which are all exported anyway.
     "conversations": _participation,
     "messages": _message,
-    "message_versions": _version,
-    "invites": lambda _, document: iter((_wire("invite", invite_from(document)),)),
-    "join_requests": lambda _, document: iter((_wire("joinRequest", join_request_from(document)),)),
-    "conversation_bans": lambda _, document: iter(
-        (_wire("conversationBan", conversation_ban_from(document)),)
+    # Of others' messages only ids are the user's data, so their versions are left out.
+    "message_versions": lambda user_id, document: (
+        [_wire("messageVersion", version_from(document))] if document["senderId"] == user_id else ()
     ),
-    "blocks": lambda _, document: iter((_wire("block", block_from(document)),)),
-    "mutes": lambda _, document: iter((_wire("mute", mute_from(document)),)),
-    "thread_states": _thread_state,
-    "reports": lambda _, document: iter((_wire("report", report_from(document)),)),
-    "held_messages": lambda _, message: iter((_wire("heldMessage", held_message_from(message)),)),
-    "bans": lambda _, document: iter((_wire("ban", ban_from(document)),)),
-    "legal_holds": _legal_hold,
-    "presence": _presence,
-    "audit": lambda _, document: iter(({"kind": "audit", **entry_from(document)},)),
-    "daily_stats": _active_day,
-    "notifications": _notification,
-    "notification_settings": _notification_setting,
-    "notification_shown": _shown,
-    "push_subscriptions": _push_subscription,
+    "invites": lambda _, document: [_wire("invite", invite_from(document))],
+    "join_requests": lambda _, document: [_wire("joinRequest", join_request_from(document))],
+    "conversation_bans": lambda _, document: [
+        _wire("conversationBan", conversation_ban_from(document))
+    ],
+    "blocks": lambda _, document: [_wire("block", block_from(document))],
+    "mutes": lambda _, document: [_wire("mute", mute_from(document))],
+    "thread_states": _fields("threadState", "conversationId", "rootId", "follows", "lastReadSeq"),
+    "departures": _fields("departure", "conversationId", at="at"),
+    "reports": lambda _, document: [_wire("report", report_from(document))],
+    "held_messages": lambda _, document: [_wire("heldMessage", held_message_from(document))],
+    "bans": lambda _, document: [_wire("ban", ban_from(document))],
+    "legal_holds": _fields("legalHold", "targetType", "targetId", "reason", createdAt="createdAt"),
+    "presence": lambda _, document: [
+        {
+            "kind": "presence",
+            "lastSeenAt": timestamp(seen) if (seen := document.get("lastSeenAt")) else None,
+        }
+    ],
+    "audit": lambda _, document: [{"kind": "audit", **entry_from(document)}],
+    "daily_stats": _fields("activeDay", "day", "conversationId"),
+    "notifications": _fields("notification", "messageId", "conversationId", "state", dueAt="due"),
+    "notification_settings": lambda _, document: [
+        {
+            "kind": "notificationSetting",
+            **{
+                name: document[name]
+                for name in ("conversationId", "level", "quietHours")
+                if name in document
+            },
+        }
+    ],
+    "notification_shown": _fields("shown", "conversationId", "first", "last", at="at"),
+    "push_subscriptions": _fields("pushSubscription", "endpoint", createdAt="createdAt"),
     "drafts": _draft,
     "attachments": _attachment,
 }
-"""The lines of one document, by its collection."""
+"""The function that makes the lines of a document, by its collection."""

@@ -21,6 +21,7 @@ async def place(
     """
     await require_user(context, user_id)
     if target_type == "conversation":
+        # A hold on an id that does not exist would keep nothing, unnoticed.
         await load_conversation(context, target_id)
     hold: LegalHoldDocument = {
         "_id": hold_id(target_type, target_id),
@@ -37,11 +38,12 @@ async def place(
 async def lift(
     context: Context, user_id: str, target_type: Target, target_id: str
 ) -> LegalHoldDocument | None:
-    """Lift a hold; returns it, None if there is none. Versions and held messages that no other hold
-    keeps expire in a month. Raises UserBanned."""
+    """Lift a hold; returns it, or None if there is none. Versions and held messages that no other
+    hold keeps expire in a month. Raises UserBanned."""
     await require_user(context, user_id)
     entry = _entry(context, "lift-legal-hold", user_id, target_id)
     lifted = await legal_holds.lift(context.database, hold_id(target_type, target_id), entry)
+    # After the lift, or rows of this hold would still count as kept.
     await legal_holds.let_expire(context.database, at=context.clock(), after=EXPIRES_AGAIN)
     return lifted
 

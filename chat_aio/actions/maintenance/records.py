@@ -14,7 +14,7 @@ ACTION = "retention-of-records"
 
 
 async def count_records(context: Context, before: Mapping[str, datetime]) -> dict[str, int]:
-    """How many rows of each collection would be removed now."""
+    """The number of rows in each collection that would be removed now."""
     return {
         name: await records.count(context.database, name, before=moment)
         for name, moment in before.items()
@@ -24,13 +24,16 @@ async def count_records(context: Context, before: Mapping[str, datetime]) -> dic
 async def remove_records(
     context: Context, user_id: str, before: Mapping[str, datetime], *, progress: Progress = silent
 ) -> dict[str, int]:
-    """Remove what is over in each collection since its moment, but for what a legal hold keeps;
-    returns how many rows. Two audit entries, before and after, record it. Raises UserBanned.
+    """Remove the rows of each collection that were closed before its time, except those under a
+    legal hold; returns their numbers. Two audit entries, before and after, record it. Raises
+    UserBanned.
     """
     await require_user(context, user_id)
+    # First: what a hold keeps must lose its expiry before anything is deleted.
     await legal_holds.keep_expiring(context.database)
     run_id = context.new_id()
     await _record(context, user_id, before, context.new_id(), (None, "begun"), run=run_id)
+    # Between the two rows: an interrupted run has the first one only.
     removed: dict[str, int] = {}
     counts = await count_records(context, before)
     with progress("Removing", sum(counts.values())) as advance:

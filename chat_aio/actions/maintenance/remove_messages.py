@@ -1,4 +1,4 @@
-"""Removing messages: as their sender deletes them, but by a moderator, with a row in the audit log.
+"""Removing messages: as a deletion by their sender, but by a moderator, with an audit log row.
 
 A plan contains the messages that are left to remove, one or many of a user. It is shown or carried
 out.
@@ -28,7 +28,7 @@ ACTION = "remove-message"
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """The message as it was found. `is_new` where it is no tombstone yet."""
+    """The message as it was found; `is_new` unless it is a tombstone already."""
 
     found: MessageDocument
 
@@ -38,13 +38,13 @@ class Removal:
 
 
 async def plan_removal(context: Context, user_id: str, message_id: str) -> Removal:
-    """Find what is to be removed. Raises UserBanned and MessageNotFound."""
+    """Find the message to remove. Raises UserBanned and MessageNotFound."""
     await require_user(context, user_id)
     return Removal(await load_message(context, message_id))
 
 
 async def show(context: Context, user_id: str, plan: Removal) -> Message:
-    """The message of a plan as it goes out."""
+    """The message of a plan as clients see it."""
     (shown,) = await reading.show(context, user_id, [plan.found], NOTHING)
     return shown
 
@@ -52,10 +52,10 @@ async def show(context: Context, user_id: str, plan: Removal) -> Message:
 async def remove(
     context: Context, user_id: str, plan: Removal, *, reason: str | None = None
 ) -> tuple[Message, bool]:
-    """Leave a tombstone where a message was; returns it, and whether it is new.
+    """Replace a message by a tombstone; returns it, and whether it is new.
 
-    Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
-    audit log, removing the message again adds the row. Raises MessageNotFound.
+    Clients receive this as any deletion. If the process fails between the tombstone and the audit
+    log's row, removing the message again adds the row. Raises MessageNotFound.
     """
     message_id = plan.found["_id"]
     tombstone = None
@@ -67,14 +67,21 @@ async def remove(
     if tombstone is not None:
         release_attached(context, [plan.found])
     shown = tombstone or await load_message(context, message_id)
-    if tombstone or _is_removal(shown):
+    # Also for an earlier removal, whose row may be missing; not for a deletion by the sender.
+    found = shown.get("change")
+    was_removed = (
+        found is not None
+        and found["kind"] == "message.deleted"
+        and found["actorId"] != shown["senderId"]
+    )
+    if tombstone or was_removed:
         row = entry_of(shown, shown["change"], reason=reason)
         await audit.add_once(context.database, row)
     return await show(context, user_id, Removal(shown)), tombstone is not None
 
 
 def change_of(context: Context, user_id: str, found: MessageDocument) -> Change:
-    """A new stamp of the removal of a message, as it is stored."""
+    """A new stamp for the removal of a message, as it is stored."""
     return {
         "id": context.new_id(),
         "at": later_than(found, context.clock()),
@@ -83,20 +90,10 @@ def change_of(context: Context, user_id: str, found: MessageDocument) -> Change:
     }
 
 
-def _is_removal(tombstone: MessageDocument) -> bool:
-    """Whether somebody else than its sender has deleted a message."""
-    change = tombstone.get("change")
-    return (
-        change is not None
-        and change["kind"] == "message.deleted"
-        and change["actorId"] != tombstone["senderId"]
-    )
-
-
 def entry_of(
     tombstone: MessageDocument, change: Change, *, reason: str | None = None
 ) -> AuditEntry:
-    """The row that a message was removed. It has the id of the change, so there is one at most."""
+    """The audit row of a message's removal. It has the change's id, so there is at most one."""
     given: dict[str, Any] = {} if reason is None else {"reason": reason}
     return audit.entry(
         change["id"],
@@ -112,8 +109,8 @@ def entry_of(
 
 @dataclass(frozen=True, slots=True)
 class BulkRemoval:
-    """Which messages are to be removed, and the conversations to look into, as they were then:
-    what is sent later stays."""
+    """The messages to remove, and the conversations to search, as of the plan: messages sent later
+    are kept."""
 
     wanted: Wanted
     heads: tuple[CounterDocument, ...]
@@ -128,7 +125,7 @@ async def plan_removals(context: Context, user_id: str, wanted: Wanted) -> BulkR
 async def count_removals(
     context: Context, plan: BulkRemoval, *, progress: Progress = silent
 ) -> Counts:
-    """How many messages a plan would remove now."""
+    """The number of messages that a plan would remove now."""
 
     async def pass_by(messages: Sequence[MessageDocument]) -> int:
         return len(messages)
@@ -139,13 +136,13 @@ async def count_removals(
 async def remove_many(
     context: Context, user_id: str, plan: BulkRemoval, *, progress: Progress = silent
 ) -> Counts:
-    """Leave tombstones, each with its row in the audit log. If this is interrupted, what is done
-    is complete; run it again for the rest."""
+    """Replace messages by tombstones, with audit log rows. An interrupted run is complete up to
+    that point; run it again for the rest."""
     return await _for_all(context, plan, progress, "Removing", partial(empty, context, user_id))
 
 
 async def empty(context: Context, user_id: str, messages: Sequence[MessageDocument]) -> int:
-    """Leave tombstones where these messages were, each with its row; returns how many."""
+    """Replace these messages by tombstones, with audit log rows; returns their number."""
     return await stored.empty(
         context.database,
         messages,
@@ -167,6 +164,7 @@ async def _for_all(
         for head in plan.heads:
             done = 0
             async for page in find_messages.walk(context.database, plan.wanted, head, advance):
+                # Not tombstones: clients would get a second deletion.
                 done += await work([message for message in page.met if not message["deletedAt"]])
             messages += done
             conversations += bool(done)

@@ -1,10 +1,9 @@
-"""Repairing what follows from other data: heads, read states, counts. The plan is made behind the
-lock of the conversation's head, then written, or shown and thrown away."""
+"""Repairing derived data: heads, read states, counts. The plan is made under the lock of the
+conversation's head, then written, or shown and discarded."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from chat_aio.actions.maintenance.check.findings import Violation
 from chat_aio.actions.maintenance.check.heads import (
@@ -28,18 +27,18 @@ async def repair_all(
     dry_run: bool,
     progress: Progress = silent,
 ) -> list[Repair]:
-    """Repair the conversations in which something does not hold, as far as that can be; and note a
-    restore that is not noted."""
+    """Repair the conversations with violations, as far as possible; and note a restore that is not
+    noted."""
     found = [*violations]
     ids = dict.fromkeys(
         violation.conversation_id for violation in found if violation.conversation_id is not None
     )
-    # First: the chat must not be started without, however much else is repaired.
-    repairs = [
-        await _note_restore(database, violation, dry_run=dry_run)
-        for violation in found
-        if violation.kind == NOT_NOTED
-    ]
+    # First: the chat must not be started without the note, however many repairs follow.
+    repairs = []
+    for violation in found:
+        if violation.kind == NOT_NOTED:
+            after = "the present time" if dry_run else await restored.note(database)
+            repairs.append(Repair(None, "time of the restore", violation.found, after))
     with progress("Repairing", len(ids)) as advance:
         for conversation_id in ids:
             repairs += await repair(database, conversation_id, dry_run=dry_run)
@@ -47,24 +46,15 @@ async def repair_all(
     return repairs
 
 
-async def _note_restore(database: Database, violation: Violation, *, dry_run: bool) -> Repair:
-    after = "the present time" if dry_run else await restored.note(database)
-    return Repair(None, "time of the restore", violation.found, after)
-
-
 async def repair(database: Database, conversation_id: object, *, dry_run: bool) -> list[Repair]:
-    """Repair a conversation as far as what is right follows from the rest, while the chat works."""
+    """Repair a conversation as far as the right values follow from other data; the chat may run."""
     plan = await stored.repair(database, conversation_id, plan_repair, dry_run=dry_run)
-    return plan.repairs + await _repair_tokens(database, conversation_id, dry_run=dry_run)
-
-
-async def _repair_tokens(
-    database: Database, conversation_id: object, *, dry_run: bool
-) -> list[Repair]:
-    """Give messages the tokens of their terms."""
+    # Apart from the plan, which one transaction writes: there may be any number of messages.
     wrong = await stored.repair_tokens(database, conversation_id, dry_run=dry_run)
+    if not wrong:
+        return plan.repairs
     before, after = f"wrong in {wrong} messages", "those of their terms"
-    return [Repair(conversation_id, "tokens", before, after)] if wrong else []
+    return [*plan.repairs, Repair(conversation_id, "tokens", before, after)]
 
 
 async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
@@ -72,8 +62,14 @@ async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
     plan = RepairPlan()
     await _repair_head(snapshot, plan)
     repaired = replace(snapshot, head={**(snapshot.head or {}), **plan.head})
-    await _repair_read_states(repaired, plan)
-    # Where a message is lost, its sender's count is what still knows of it.
+    for participant in snapshot.participants:
+        was = participant.get("lastReadSeq"), participant.get("lastReadMessageId")
+        becomes = await _read_state(repaired, *was)
+        if becomes != was:
+            plan.read_states[participant["userId"]] = becomes
+            of = f"read state of {participant['userId']}"
+            plan.repairs.append(Repair(snapshot.id, of, was, becomes))
+    # If a message is lost, its sender's count is the only trace of it.
     if not has_readable_counts(repaired) or (
         await repaired.is_gapless() and (lacks_counts(repaired) or await untrue_counts(repaired))
     ):
@@ -89,8 +85,11 @@ async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
 async def _repair_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
     head, conversation = snapshot.head or {}, snapshot.conversation or {}
     if not is_whole(head.get("floorSeq")):
-        plan.head["floorSeq"] = await _floor_of(snapshot)
+        # All numbers missing below the oldest message have been removed.
+        oldest = await snapshot.find_oldest()
+        plan.head["floorSeq"] = int(oldest["seq"]) - 1 if oldest else 0
     last = max(snapshot.greatest_seq, plan.head.get("floorSeq", snapshot.floor))
+    # Never lowered: a number that was given once must not be given again.
     if not is_whole(head.get("seq")) or head["seq"] < last:
         plan.head["seq"] = last
     least, active = snapshot.least_activity, head.get("activityAt")
@@ -103,40 +102,18 @@ async def _repair_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None
         Repair(snapshot.id, f"head: {name}", head.get(name), value)
         for name, value in plan.head.items()
     ]
-    _repair_epoch(snapshot, plan, head.get("epoch"), conversation.get("epoch"))
-
-
-def _repair_epoch(
-    snapshot: ConversationSnapshot, plan: RepairPlan, of_head: Any, of_conversation: Any
-) -> None:
-    """An epoch that differs becomes a new one, so that every cached copy is out of date."""
-    if of_head == of_conversation and is_whole(of_head) and snapshot.head_is_full:
-        return
-    before = f"{of_head} in counters, {of_conversation} in conversations"
-    after = plan.begin_epoch(snapshot)
-    plan.repairs.append(Repair(snapshot.id, "epoch of both", before, after))
-
-
-async def _floor_of(snapshot: ConversationSnapshot) -> int:
-    """What is missing below the oldest message has been removed."""
-    oldest = await snapshot.find_oldest()
-    return int(oldest["seq"]) - 1 if oldest else 0
-
-
-async def _repair_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
-    for participant in snapshot.participants:
-        before = participant.get("lastReadSeq"), participant.get("lastReadMessageId")
-        after = await _read_state(snapshot, *before)
-        if after != before:
-            plan.read_states[participant["userId"]] = after
-            what = f"read state of {participant['userId']}"
-            plan.repairs.append(Repair(snapshot.id, what, before, after))
+    of_head, of_conversation = head.get("epoch"), conversation.get("epoch")
+    if of_head != of_conversation or not is_whole(of_head) or not snapshot.head_is_full:
+        # A new one, not either of the two, so that every cached copy is out of date.
+        before = f"{of_head} in counters, {of_conversation} in conversations"
+        after = plan.begin_epoch(snapshot)
+        plan.repairs.append(Repair(snapshot.id, "epoch of both", before, after))
 
 
 async def _read_state(
     snapshot: ConversationSnapshot, seq: object, message_id: object
 ) -> tuple[object, object]:
-    """The number counts, as long as it can be one; otherwise the message that is named."""
+    """The number counts, if it is valid; otherwise the message named."""
     named = (
         await snapshot.find_message({"_id": message_id}) if isinstance(message_id, str) else None
     )
@@ -144,6 +121,7 @@ async def _read_state(
         return seq, message_id
     if not is_whole(seq):
         return (named["seq"], message_id) if named else (0, None)
+    # A read state ahead of the head would count later messages as read.
     reached = min(seq, snapshot.last_seq)
     if reached == seq and seq <= snapshot.floor:
         return seq, message_id

@@ -1,4 +1,4 @@
-"""Moving a report on, planned first: a command shows the plan, or carries it out."""
+"""Changing the status of a report, planned first: a command shows the plan, or carries it out."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from chat_aio.schema.models import Report, ReportStatus
 
 @dataclass(frozen=True, slots=True)
 class ReportPlan:
-    """A report as it is now, and the fields that are to be set."""
+    """A report as it is now, and the fields to set."""
 
     before: Report
     new: dict[str, Any]

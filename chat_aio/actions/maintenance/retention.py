@@ -19,13 +19,13 @@ ACTION = "retention"
 EVERYWHERE = "all"
 
 SECONDS_BEFORE_REMOVING = 1.0
-"""Removal waits so long after the floors were raised. An unread count that began before them is
-over by then; with an older head it would count own messages that are gone."""
+"""How long removal waits after the floors were raised. An unread count that started before has
+ended by then; with an older head it would count own messages that are gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """Which messages are old, and whether they are removed or emptied."""
+    """Selects old messages, and whether they are removed or emptied."""
 
     before: datetime
     removes: bool
@@ -38,8 +38,8 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """The old messages of each conversation that has any, without the `held` conversations, which
-    a legal hold keeps."""
+    """The old messages of each conversation that has any. `held` conversations, which are under a
+    legal hold, are excluded."""
 
     wanted: Retention
     olds: tuple[Old, ...]
@@ -49,7 +49,7 @@ class RetentionPlan:
 async def plan_retention(
     context: Context, user_id: str, wanted: Retention, *, progress: Progress = silent
 ) -> RetentionPlan:
-    """Look for what is old. Raises UserBanned and ConversationNotFound."""
+    """Find the old messages. Raises UserBanned and ConversationNotFound."""
     await require_user(context, user_id)
     database = context.database
     find = retention.find_old_to_remove if wanted.removes else retention.find_old_to_empty
@@ -59,6 +59,7 @@ async def plan_retention(
     with progress("Looking", len(heads)) as advance:
         for head in heads:
             if old := await find(database, head, before=wanted.before):
+                # Counted, so that the operator sees that old messages remain, and why.
                 held += head["_id"] in kept
                 olds += [] if head["_id"] in kept else [old]
             advance(1)
@@ -68,7 +69,7 @@ async def plan_retention(
 async def count_planned(
     context: Context, plan: RetentionPlan, *, progress: Progress = silent
 ) -> Counts:
-    """How many messages a plan would empty or remove now."""
+    """The number of messages that a plan would empty or remove now."""
 
     async def count(old: Old, advance: Advance) -> int:
         counted = await retention.count(context.database, old, live=not plan.wanted.removes)
@@ -81,19 +82,37 @@ async def count_planned(
 async def carry_out(
     context: Context, user_id: str, plan: RetentionPlan, *, progress: Progress = silent
 ) -> Counts:
-    """Empty or remove what is planned, between two rows of the audit log.
+    """Empty or remove the planned messages, between two rows of the audit log.
 
-    The first one is written before anything is done: a run that is cut short has no second one,
-    and its tombstones name it (`change.id`). Both are added also where nothing was left to do.
+    The first row is written before anything is done: an interrupted run has no second row, and its
+    tombstones name the first (`change.id`). Both are added even if nothing was left to do.
     """
     run_id = context.new_id()
     await legal_holds.keep_expiring(context.database)
     begun = _row(context, user_id, plan, context.new_id(), moved=(None, "begun"), run=run_id)
     await audit.add_once(context.database, begun)
+
+    def change() -> Change:
+        at = context.clock()
+        return {"id": run_id, "at": at, "kind": "message.deleted", "actorId": user_id}
+
+    async def work(old: Old, advance: Advance) -> int:
+        if await _is_held(context, old):
+            return 0
+        if plan.wanted.removes:
+            return await retention.remove(context.database, old, advance=advance)
+        return await retention.empty(context.database, old, change=change, advance=advance)
+
+    left = plan
     if plan.wanted.removes:
-        counts = await _remove(context, plan, progress)
-    else:
-        counts = await _empty(context, user_id, plan, run_id, progress)
+        # Under a legal hold since the plan: none of their messages may count as removed.
+        olds = [old for old in plan.olds if not await _is_held(context, old)]
+        left = replace(plan, olds=tuple(olds))
+        if olds:
+            await retention.raise_floors(context.database, left.olds)
+            await asyncio.sleep(SECONDS_BEFORE_REMOVING)
+    stage = "Removing" if plan.wanted.removes else "Deleting"
+    counts = await _each(left, progress, stage, work)
     done = _row(
         context,
         user_id,
@@ -131,37 +150,8 @@ def _row(
     )
 
 
-async def _empty(
-    context: Context, user_id: str, plan: RetentionPlan, run_id: str, progress: Progress
-) -> Counts:
-    def change() -> Change:
-        at = context.clock()
-        return {"id": run_id, "at": at, "kind": "message.deleted", "actorId": user_id}
-
-    async def empty(old: Old, advance: Advance) -> int:
-        if await _is_held(context, old):
-            return 0
-        return await retention.empty(context.database, old, change=change, advance=advance)
-
-    return await _each(plan, progress, "Deleting", empty)
-
-
-async def _remove(context: Context, plan: RetentionPlan, progress: Progress) -> Counts:
-    async def remove(old: Old, advance: Advance) -> int:
-        if await _is_held(context, old):
-            return 0
-        return await retention.remove(context.database, old, advance=advance)
-
-    # Held since the plan: nothing of them may count as gone.
-    plan = replace(plan, olds=tuple([e for e in plan.olds if not await _is_held(context, e)]))
-    if plan.olds:
-        await retention.raise_floors(context.database, plan.olds)
-        await asyncio.sleep(SECONDS_BEFORE_REMOVING)
-    return await _each(plan, progress, "Removing", remove)
-
-
 async def _is_held(context: Context, old: Old) -> bool:
-    """Whether a legal hold keeps a conversation now: one may be placed during a run."""
+    """Whether a conversation is under a legal hold now: one may be placed during a run."""
     return old.conversation_id in await legal_holds.kept_conversations(context.database)
 
 

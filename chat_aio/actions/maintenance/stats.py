@@ -10,14 +10,14 @@ from chat_aio.store.maintenance.progress import Progress, silent
 from chat_aio.store.maintenance.stats import Span, day_of
 
 COMMITTED_WITHIN = timedelta(minutes=5)
-"""A day is complete so long after its end: a message has its time before it is committed, and
+"""How long after its end a day is complete: a message gets its time before it is committed, and
 clocks of processes differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which days to roll up, both ends included; `since` None means where the last run has
-    ended, `until` None for the last complete day. Rows are kept for `keep_days` if it is given."""
+    """The days to roll up, both ends included. `since` None continues after the last run, `until`
+    None ends with the last complete day. Rows are kept for `keep_days` if it is given."""
 
     since: date | None = None
     until: date | None = None
@@ -26,7 +26,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolledUp:
-    """What a run has done: the days from `since` (None: the first message) to before `until`."""
+    """The result of a run: the days from `since` (None: the first message) to before `until`."""
 
     since: str | None
     until: str
@@ -36,8 +36,8 @@ class RolledUp:
 
 
 async def update(context: Context, wanted: Wanted, *, progress: Progress = silent) -> RolledUp:
-    """Roll up days, going on where a run over the same days was cut short. Raises InvalidInput for
-    a day that is not complete."""
+    """Roll up days, continuing an interrupted run over the same days. Raises InvalidInput for a day
+    that is not complete."""
     database = context.database
     until = _until(context, wanted.until)
     since = await stored.rolled_until(database)
@@ -62,7 +62,7 @@ async def update(context: Context, wanted: Wanted, *, progress: Progress = silen
 
 
 async def count_old(context: Context, wanted: Wanted) -> int:
-    """How many rows `update` would remove now. Raises as that."""
+    """The number of rows that `update` would remove now. Raises as `update`."""
     oldest = _oldest(wanted, _until(context, wanted.until))
     if oldest is None:
         return 0
@@ -75,7 +75,7 @@ def _oldest(wanted: Wanted, until: datetime) -> datetime | None:
 
 
 async def _roll_up(context: Context, span: Span, progress: Progress) -> tuple[int, int]:
-    """How many conversations were looked into, and how many rows written."""
+    """The number of conversations examined, and of rows written."""
     database = context.database
     after = await stored.place_of(database, span)
     conversations = rows = 0
@@ -84,9 +84,11 @@ async def _roll_up(context: Context, span: Span, progress: Progress) -> tuple[in
         while heads := await stored.list_active(database, span, after=after):
             rows += await stored.roll_up(database, heads, span)
             after = heads[-1]["_id"]
+            # After the rows: an interrupted run repeats a page, which gives the same rows.
             await stored.note_place(database, span, after)
             conversations += len(heads)
             advance(len(heads))
+    # Last: the next run continues behind this one.
     await stored.note_done(database, span)
     return conversations, rows
 
@@ -103,4 +105,5 @@ def _until(context: Context, last: date | None) -> datetime:
 
 
 def _midnight(day: date) -> datetime:
+    # Days are those of UTC, so that all processes agree where one ends.
     return datetime.combine(day, time(), UTC)

@@ -1,1 +1,1 @@
-"""`chat-aio doctor`: looks at a deployment, point by point, and says what to do."""
+"""`chat-aio doctor`: checks a deployment, point by point, and gives advice."""

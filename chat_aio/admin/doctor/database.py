@@ -1,4 +1,4 @@
-"""The points about MongoDB. Each check asks one thing, and returns what it has found."""
+"""The points about MongoDB. Every check examines one thing, and returns its finding."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -16,42 +16,51 @@ from chat_aio.server.clients import client_of
 from chat_aio.server.settings import ServeSettings
 from chat_aio.store import indexes, orphans, privileges
 from chat_aio.store.change_stream import ChangesBroken
-from chat_aio.store.database import Database, is_unauthorized
+from chat_aio.store.database import Database, database_over, is_unauthorized
 from chat_aio.store.maintenance import doctor, migrate
 
 MOST_CLOCK_SECONDS = 1.0
 ENOUGH_OPLOG_SECONDS = 6 * 3600
 MOST_NAMED = 6
 
-ROLE = "give it the role of docs/operations.md, and no other"
+ROLE = "give it the role of docs/operations/mongodb.md, and no other"
 LOOK_AS_MONITOR = "run `chat-aio doctor` once as a user with clusterMonitor and read on `local`"
 
 Check = Callable[[Database], Awaitable[Point]]
 
 
 async def points_of_database(settings: ServeSettings) -> AsyncIterator[Point]:
-    """All points; where MongoDB is not reached, only that one."""
+    """All points; if MongoDB is not reached, only that one."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(client_of(settings.mongo_url))
-        prefix, flags = settings.options.collection_prefix, settings.options.flags
-        database = Database(client[settings.database], prefix=prefix, flags=flags)
+        # Its options are those of the service: indexes and validators follow from them.
+        database = database_over(client[settings.database], settings.options)
         try:
             hello = await doctor.hello(database)
         except (StorageUnavailable, PyMongoError) as error:
             yield problem(
-                "MongoDB", f"not reached: {_said(error)}", "start it, or set mongo_url right"
+                "MongoDB", f"not reached: {_said(error)}", "start it, or correct mongo_url"
             )
             return
         yield ok("MongoDB", f"answers at {hello.get('me', 'its address')}")
         for name, check in checks_of(settings).items():
-            yield await _checked(name, check, database)
+            # A check that fails is a point, too: the others are still of use.
+            try:
+                point = await check(database)
+            except (PyMongoError, StorageUnavailable, SetupError) as error:
+                if is_unauthorized(error) or is_unauthorized(error.__cause__ or error):
+                    point = unknown(name, "this user of MongoDB may not see it", LOOK_AS_MONITOR)
+                else:
+                    found = f"cannot be checked: {_said(error)}"
+                    point = problem(name, found, "see the log of MongoDB")
+            yield point
 
 
 def checks_of(settings: ServeSettings) -> dict[str, Check]:
     """The checks by the names of their points."""
 
     async def check_oplog(database: Database) -> Point:
-        return judge_oplog(await doctor.oplog(database), settings.options.ring_seconds)
+        return judge_oplog(await doctor.oplog(database), settings.options.replay_buffer_seconds)
 
     async def look_at_members(database: Database) -> Point:
         return await check_members(database, settings.mongo_url)
@@ -73,16 +82,6 @@ def checks_of(settings: ServeSettings) -> dict[str, Check]:
     }
 
 
-async def _checked(name: str, check: Check, database: Database) -> Point:
-    """The point of a check, also where it cannot be made."""
-    try:
-        return await check(database)
-    except (PyMongoError, StorageUnavailable, SetupError) as error:
-        if is_unauthorized(error) or is_unauthorized(error.__cause__ or error):
-            return unknown(name, "this user of MongoDB may not see it", LOOK_AS_MONITOR)
-        return problem(name, f"cannot be checked: {_said(error)}", "see the log of MongoDB")
-
-
 async def check_feature_compatibility(database: Database) -> Point:
     name, found = "feature compatibility", await doctor.feature_compatibility(database)
     version = await doctor.version(database)
@@ -96,6 +95,7 @@ async def check_feature_compatibility(database: Database) -> Point:
 
 async def check_replica_set(database: Database) -> Point:
     name, hello = "replica set", await doctor.hello(database)
+    # Members are behind mongos, and not seen from here.
     if hello.get("msg") == "isdbgrid":
         return ok(name, "a sharded cluster, through mongos")
     if "setName" not in hello:
@@ -103,17 +103,19 @@ async def check_replica_set(database: Database) -> Point:
         return problem(name, "a single mongod, without change streams and transactions", advice)
     members, arbiters = hello.get("hosts", []), hello.get("arbiters", [])
     said = f"{hello['setName']}, {len(members)} with data, {len(arbiters)} arbiters"
+    # An arbiter votes and stores nothing, so one failure leaves no majority for writes.
     if arbiters and len(members) < 3:
         advice = "replace the arbiter by a member with data: without one of two, no write ends"
         return warning(name, said, advice)
     if len(members) < 3:
-        return warning(name, said, "have three members: one that fails is the end of the service")
+        return warning(name, said, "use three members: with fewer, any failure ends the service")
     return ok(name, said)
 
 
 async def check_majority(database: Database) -> Point:
     name, began = "majority writes", time.monotonic()
     try:
+        # Only waited for, not written: the doctor leaves no trace.
         await database.wait_for_majority()
     except StorageUnavailable:
         advice = "see rs.status(): more than half of the members must be up and follow"
@@ -146,11 +148,12 @@ async def check_change_stream(database: Database) -> Point:
 async def check_role(database: Database) -> Point:
     name, granted = "role", await doctor.privileges(database)
     if granted is None:
-        advice = "start MongoDB with authentication, and give the chat a user of its own"
-        return warning(name, "MongoDB asks for no password", advice)
+        advice = "start MongoDB with authentication, and give the chat its own user"
+        return warning(name, "MongoDB requires no password", advice)
     place = database.handle.name, database.prefix
     if lacking := privileges.lacking(granted, *place):
         return problem(name, f"lacks {_some(lacking)}", ROLE)
+    # A warning only: it works, but a leaked password would open more.
     if surplus := privileges.surplus(granted, *place):
         return warning(name, f"may do more than needed: {_some(surplus)}", ROLE)
     return ok(name, "has what is needed, and no more")
@@ -164,7 +167,7 @@ async def check_indexes(database: Database) -> Point:
         if difference.of != "validator"
     ]
     if lacking := [str(difference) for difference in found if difference.state != "surplus"]:
-        advice = "run `chat-aio indexes apply`; a first start does it as well, if it has the rights"
+        advice = "run `chat-aio indexes apply`; a first start does so as well, if it has the rights"
         return problem(name, _some(lacking), advice)
     return ok(name, f"all are there, and {len(found)} others" if found else "all are there")
 
@@ -186,7 +189,7 @@ async def check_schema(database: Database) -> Point:
     try:
         await migrate.require_current(database)
     except SetupError as error:
-        return problem(name, str(error), "see docs/database.md, Upgrading")
+        return problem(name, str(error), "see docs/operations/upgrading.md")
     version = await migrate.find(database)
     if version < migrate.newest():
         advice = "when no process of an earlier version is left: `chat-aio migrate --finish`"
@@ -198,19 +201,19 @@ async def check_clock(database: Database, now: Callable[[], float] = time.time) 
     name, ahead = "clock", await doctor.clock_difference(database, now)
     said = f"{abs(ahead):.3f} s {'ahead of' if ahead > 0 else 'behind'} the primary's"
     if abs(ahead) > MOST_CLOCK_SECONDS:
-        advice = "run NTP on both: the chat goes by the primary's clock, logs go by this one"
+        advice = "run NTP on both: the chat uses the primary's clock, logs use this one"
         return warning(name, said, advice)
     return ok(name, said)
 
 
 def judge_oplog(found: doctor.Oplog, needed: float) -> Point:
-    """`needed` are the seconds that a process reads back when it starts."""
+    """`needed` is the number of seconds that a process reads back when it starts."""
     name, said = "oplog", f"reaches back {found.seconds / 3600:.1f} h"
     if not found.is_full:
         return ok(name, f"{said}, and has forgotten nothing yet")
-    advice = "make it larger (replSetResizeOplog): what it has forgotten, clients must refetch"
+    advice = "make it larger (replSetResizeOplog): clients must refetch what it has dropped"
     if found.seconds < needed:
-        return problem(name, f"{said}, and ring_seconds are {needed:g} s", advice)
+        return problem(name, f"{said}, and replay_buffer_seconds are {needed:g} s", advice)
     if found.seconds < ENOUGH_OPLOG_SECONDS:
         return warning(name, said, advice)
     return ok(name, said)

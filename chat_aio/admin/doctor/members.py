@@ -43,6 +43,7 @@ async def check_members(database: Database, url: str) -> Point:
 
 
 async def _look_at(url: str, host: str, answered: Mapping[str, Any]) -> Member:
+    # It has answered already, perhaps under a name that does not resolve from here.
     if host == answered.get("me"):
         return _member_from(host, answered)
     try:

@@ -1,4 +1,4 @@
-"""A point of `chat-aio doctor`: what was looked at, and how it is."""
+"""A point of `chat-aio doctor`: one check, and its result."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ State = Literal["ok", "warning", "problem", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """`advice` says what to do; it is None where all is well."""
+    """`advice` describes the remedy; it is None if the state is ok."""
 
     name: str
     state: State
@@ -29,5 +29,5 @@ def problem(name: str, found: str, advice: str) -> Point:
 
 
 def unknown(name: str, found: str, advice: str) -> Point:
-    """What the user of MongoDB may not see."""
+    """A point that this user of MongoDB may not see."""
     return Point(name, "unknown", found, advice)

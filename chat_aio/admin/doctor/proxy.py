@@ -1,4 +1,4 @@
-"""The points about what stands in front: a proxy, as a client sees it."""
+"""The points about a proxy in front of the service, as a client sees it."""
 
 import asyncio
 import ssl
@@ -15,7 +15,7 @@ from chat_aio.tasks import cancel_and_wait
 ANSWER_SECONDS = 10.0
 AT_ONCE_SECONDS = 1.0
 MOST_HEARTBEATS = 3.5
-"""For so many intervals two heartbeats are waited for."""
+"""Give up waiting for two heartbeats after this many heartbeat intervals."""
 
 UNBUFFERED = "switch buffering off for /stream (in nginx: proxy_buffering off)"
 
@@ -23,8 +23,8 @@ UNBUFFERED = "switch buffering off for /stream (in nginx: proxy_buffering off)"
 async def points_of_proxy(
     url: str, headers: Mapping[str, str], *, heartbeat: float
 ) -> AsyncIterator[Point]:
-    """All points. `url` is that of the mount, such as `https://example.org/api/chat`; `headers`
-    log somebody in; `heartbeat` is in seconds."""
+    """All points. `url` is the URL of the mount, such as `https://example.org/api/chat`; `headers`
+    log a user in; `heartbeat` is in seconds."""
     answer = ClientTimeout(total=ANSWER_SECONDS)
     async with ClientSession(timeout=answer, headers=headers, auto_decompress=False) as session:
         yield await check_ready(session, url)
@@ -36,9 +36,10 @@ async def points_of_proxy(
 async def points_of_stream(
     session: ClientSession, url: str, *, heartbeat: float
 ) -> AsyncIterator[Point]:
-    """Open a stream, and look at what comes, and when."""
+    """Open a stream, and check which bytes arrive, and when."""
     silence = ClientTimeout(sock_connect=ANSWER_SECONDS, sock_read=MOST_HEARTBEATS * heartbeat)
     place, began = f"{url.rstrip('/')}/stream", time.monotonic()
+    # Asks for gzip: a proxy that compresses streams is found only so.
     asked = session.get(place, timeout=silence, headers={"Accept-Encoding": "gzip"})
     try:
         async with asked as response:
@@ -47,7 +48,7 @@ async def points_of_stream(
                 return
             headers = check_headers(response)
             yield headers
-            if headers.state != "ok":  # What is compressed, or is no stream, cannot be read.
+            if headers.state != "ok":  # A compressed response, or no stream, cannot be read.
                 return
             chunks = _Chunks(response)
             try:
@@ -102,7 +103,7 @@ async def check_http(url: str) -> Point:
     try:
         agreed = asking.result()
     except OSError as error:
-        return problem(name, f"TLS failed: {error}", "mend the certificate, or the address")
+        return problem(name, f"TLS failed: {error}", "fix the certificate, or the address")
     if agreed != "h2":
         advice = "serve HTTP/2: over HTTP/1.1 a browser has six connections for all its tabs"
         return warning(name, "HTTP/1.1", advice)
@@ -110,8 +111,9 @@ async def check_http(url: str) -> Point:
 
 
 async def _agreed_protocol(host: str, port: int) -> str | None:
-    """What client and server agree on by ALPN, such as `h2`."""
+    """The protocol that client and server agree on by ALPN, such as `h2`."""
     context = ssl.create_default_context()
+    # As browsers offer them; aiohttp alone would only offer HTTP/1.1.
     context.set_alpn_protocols(["h2", "http/1.1"])
     _, writer = await asyncio.open_connection(host, port, ssl=context)
     agreed: str | None = writer.get_extra_info("ssl_object").selected_alpn_protocol()
@@ -127,16 +129,16 @@ def check_headers(response: ClientResponse) -> Point:
         advice = "do not compress text/event-stream: it delays events"
         return problem(name, f"Content-Encoding: {encoding}", advice)
     if response.content_type != "text/event-stream":
-        return problem(name, response.content_type, "something in front answers by itself")
+        return problem(name, response.content_type, "something in front answers in its place")
     if response.version is not None and response.version < (1, 1):
         return problem(name, "HTTP/1.0", "speak HTTP/1.1 to the service (proxy_http_version 1.1)")
-    # nginx obeys this header, and takes it away.
+    # nginx obeys this header, and removes it.
     kept = "and X-Accel-Buffering: no" if "X-Accel-Buffering" in found else "as behind nginx"
     return ok(name, f"text/event-stream, not compressed, {kept}")
 
 
 async def check_first_bytes(chunks: "_Chunks", *, began: float) -> Point:
-    """The service says something at once when a stream has opened."""
+    """The service sends its first bytes as soon as a stream has opened."""
     name = "stream"
     if not await chunks.next(ANSWER_SECONDS):
         return problem(name, f"silent for {time.monotonic() - began:.1f} s", UNBUFFERED)
@@ -147,7 +149,7 @@ async def check_first_bytes(chunks: "_Chunks", *, began: float) -> Point:
 
 
 async def check_heartbeats(chunks: "_Chunks", heartbeat: float) -> Point:
-    """Two heartbeats come one after the other, not together."""
+    """Two heartbeats arrive one after the other, not together."""
     name, began, times = "heartbeats", time.monotonic(), list[float]()
     until = began + MOST_HEARTBEATS * heartbeat
     while len(times) < 2 and (data := await chunks.next(until - time.monotonic())):
@@ -162,14 +164,14 @@ async def check_heartbeats(chunks: "_Chunks", heartbeat: float) -> Point:
 
 
 class _Chunks:
-    """The bytes of a response as they come. A read that has nothing yet is gone on with later."""
+    """The bytes of a response as they arrive. An unfinished read is continued by the next call."""
 
     def __init__(self, response: ClientResponse) -> None:
         self._response = response
         self._reading: asyncio.Task[bytes] | None = None
 
     async def next(self, seconds: float) -> bytes:
-        """What comes next, nothing if that takes longer, or at the end."""
+        """The next bytes; empty if none arrive within `seconds`, or at the end."""
         if self._reading is None:
             self._reading = asyncio.create_task(self._response.content.readany())
         await asyncio.wait({self._reading}, timeout=max(0.0, seconds))

@@ -1,4 +1,4 @@
-"""What is known of MongoDB's versions: end of life, and the fix of a hole that needs no login."""
+"""Known facts about MongoDB's versions: end of life, and the fix of a hole that needs no login."""
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ NAME = "MongoDB's version"
 OLDEST = (6, 0)
 END_OF_LIFE = {(6, 0): date(2025, 7, 31)}
 FIX_OF_CVE_2025_14847 = {(6, 0): 27, (7, 0): 28, (8, 0): 17, (8, 2): 3}
-"""The first patch of each series that does not show memory to clients without a login."""
+"""The first patch of each series that does not disclose memory to clients without a login."""
 
 
 async def check_version(database: Database) -> Point:

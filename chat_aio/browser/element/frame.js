@@ -83,7 +83,7 @@ export class Frame {
     setHidden(this.#banner, status !== "reconnecting" || isBanned, this.#composer);
     const isSeen = document.visibilityState === "visible";
     const { isRead, isAtEnd } = this.#log;
-    store.setReading(isSeen && isRead, { isAtEnd });
+    store.setViewing(isSeen && isRead, { isAtEnd });
     store.setThreadReading(isSeen && this.#thread.isRead, { isAtEnd: this.#thread.isAtEnd });
   }
 
@@ -95,7 +95,7 @@ export class Frame {
   async #openThread(entry) {
     this.#from = this.node.getRootNode().activeElement;
     this.#store.openThread(threadIdOf(entry));
-    // What is opened is shown in the next turn.
+    // The opened part is shown in the next turn.
     await Promise.resolve();
     this.show();
     this.#thread.focus();

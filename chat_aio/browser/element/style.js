@@ -1,4 +1,4 @@
-/** The element's look. A page changes it by custom properties and parts (docs/chat-js.md). */
+/** The element's look. A page changes it by custom properties and parts (docs/guides/pages.md). */
 
 const CSS = `
 :host {

@@ -1,8 +1,9 @@
 /**
- * Where one is stands in the address: #ada, #ada/<conversation>, #ada/<conversation>/<thread>,
- * #ada/<conversation>/details, #ada/channels, #ada/threads, #ada/mentions, #ada/moderation, #ada/invite/<code>. A message is
- * #ada/<conversation>/message/<id>, a reply in a thread #ada/<conversation>/<thread>/<id>. A link
- * that is given to others has no name in it, #/invite/<code>: who opens it says first who that is.
+ * The address contains the place: #ada, #ada/<conversation>, #ada/<conversation>/<thread>,
+ * #ada/<conversation>/details, #ada/channels, #ada/threads, #ada/mentions, #ada/moderation,
+ * #ada/invite/<code>. A message is #ada/<conversation>/message/<id>, a reply in a thread
+ * #ada/<conversation>/<thread>/<id>. A link to share has no name in it, #/invite/<code>: its reader
+ * chooses a user first.
  */
 
 const NOWHERE = {

@@ -1,4 +1,4 @@
-/** How people come into a group, as its admins see it: links, who asks, who is banned. No DOM. */
+/** The ways into a group, for its admins: links, join requests, bans. No DOM. */
 
 import { Paged } from "./paged.js";
 
@@ -28,7 +28,7 @@ export class Admission {
     });
   }
 
-  /** Nothing tells of uses of a link, or of what happened while the stream was down. */
+  /** There are no events for uses of a link, or for the time while the stream was down. */
   reload() {
     this.invites.reload();
     this.requests.reload();
@@ -55,11 +55,11 @@ export class Admission {
   }
 
   async lift(ban) {
-    await this.#chat.rooms.unbanFromConversation(this.conversationId, ban.userId);
+    await this.#chat.rooms.unban(this.conversationId, ban.userId);
     this.bans.drop(ban);
   }
 
-  /** Somebody asks, or an admin has decided; somebody is banned, or may come back. */
+  /** A join request was made or decided; a ban was set or removed. */
   tell({ type, conversationId, joinRequest, conversationBan }) {
     if (conversationId !== this.conversationId) return;
     if (type === "conversation_ban.created") this.bans.add(conversationBan);

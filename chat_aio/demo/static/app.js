@@ -1,5 +1,5 @@
 /**
- * The page: who one is and which conversation is open stand in the address; what happens there is
+ * The page: the address contains the user and the open conversation; its behaviour is
  * handed to the session, and what the session knows is shown by the views.
  */
 

@@ -1,4 +1,5 @@
-/** What moderators work on: reports, held messages, and bans. No DOM. A change that fails rejects. */
+/** What moderators work on: reports, held messages, and bans. No DOM. A change that fails rejects.
+ * */
 
 import { Paged } from "./paged.js";
 import { gathered } from "../../browser/tasks.js";
@@ -9,7 +10,7 @@ export class Casework {
   /** Which reports are listed; an empty one: those that wait, open or triaged. */
   status = "";
   isActiveOnly = true;
-  /** Calls of many reports at once ask once. */
+  /** Many calls at once share one request. */
   outdated = gathered(GATHER_MS, () => this.#refresh());
 
   #chat;
@@ -18,7 +19,8 @@ export class Casework {
   #desk;
   #ofStatus;
 
-  /** `releasing` is a chat whose refusals say nothing of whoever asks: they may be the sender's. */
+  /** `releasing` is a chat whose errors do not concern the current user: they may be the sender's.
+   * */
   constructor(chat, store, releasing) {
     const changed = () => store.changed();
     const keyOf = ({ targetType, targetId }) => `${targetType} ${targetId}`;
@@ -26,8 +28,8 @@ export class Casework {
     this.#chat = chat;
     this.#releasing = releasing;
     this.#moderation = chat.moderation;
-    this.#desk = chat.desk;
-    /** By what was reported. */
+    this.#desk = chat.moderationTools;
+    /** By the reported target. */
     this.waiting = new Paged({ load: groups(() => null), keyOf, changed });
     this.#ofStatus = new Paged({ load: groups(() => this.status), keyOf, changed });
     const listOf = (load) => new Paged({ load, keyOf: (each) => each.id, changed });
@@ -40,7 +42,7 @@ export class Casework {
     return this.status ? this.#ofStatus : this.waiting;
   }
 
-  /** What is counted beside the link that leads here: {count, hasMore}. */
+  /** The count next to the link to this page: {count, hasMore}. */
   get open() {
     const lists = [this.waiting, this.held];
     const count = lists.reduce((sum, { items }) => sum + items.length, 0);
@@ -100,7 +102,7 @@ export class Casework {
     this.held.drop(held);
   }
 
-  /** Nobody is told of what is held: it is asked for as often as reports are. */
+  /** There are no events for held messages: they are fetched as often as reports. */
   #refresh() {
     const others = this.status ? [this.groups] : [];
     return Promise.all([this.waiting, this.held, ...others].map((each) => each.refresh()));

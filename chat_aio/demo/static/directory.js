@@ -1,4 +1,4 @@
-/** The public channels: found, joined, asked to be let in. No DOM. */
+/** The public channels: search, joining, join requests. No DOM. */
 
 import { Paged } from "./paged.js";
 
@@ -25,7 +25,7 @@ export class Directory {
     return requestPending ? "waiting" : "out";
   }
 
-  /** One asks oneself, perhaps in another window, or was answered. */
+  /** The user has requested to join, perhaps in another window, or was answered. */
   tell({ conversationId, joinRequest: { userId, status } }) {
     const channel = this.channels.items.find((each) => each.conversationId === conversationId);
     if (!channel || userId !== this.#store.userId) return;

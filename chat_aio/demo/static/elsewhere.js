@@ -22,7 +22,7 @@ export class Elsewhere {
       this.#known.set(id, await this.#chat.getConversation(id));
       this.#store.changed();
     } catch {
-      // What is shown without the conversation's name is still worth something.
+      // A row is useful without the conversation's name.
       this.#known.delete(id);
     }
   }

@@ -4,7 +4,7 @@ import { german } from "./emoji/de.js";
 import { english } from "./emoji/en.js";
 import { language } from "./words.js";
 
-/** A language without names of its own has the English ones. */
+/** A language without its own names has the English ones. */
 const NAMES = { en: english, de: german };
 
 /** As many as are seen without scrolling. */

@@ -4,7 +4,7 @@ const MOST_OF_A_KIND = 5;
 const FEWEST_LETTERS = 2;
 
 export class Finder {
-  /** What was found: {kind, key}, and by its kind {person}, {conversation} or {message}. */
+  /** The results: {kind, key}, and by its kind {person}, {conversation} or {message}. */
   found = [];
   query = "";
   isLoading = false;
@@ -30,7 +30,7 @@ export class Finder {
     this.#changed = changed;
   }
 
-  /** What is known is found at once, the rest is asked for. Nothing typed finds what is recent. */
+  /** Known results are shown at once, the rest is fetched. An empty text finds recent ones. */
   async find(text) {
     this.query = text.trim();
     this.#asked += 1;
@@ -43,7 +43,7 @@ export class Finder {
       this.#ask(() => this.#chat.listConversations({ q: query, limit: MOST_OF_A_KIND })),
       this.#hasMessages ? this.#ask(() => this.#searched(query)) : null,
     ]);
-    // Answers may overtake each other: only the one to what is typed now counts.
+    // Answers may arrive out of order: only the one to the current text counts.
     if (asked !== this.#asked) return;
     this.#people.learn(conversations?.users);
     const more = (conversations?.conversations ?? []).map(asConversation);
@@ -75,7 +75,7 @@ export class Finder {
     return messages.map((message) => ({ kind: "message", key: `message:${message.id}`, message }));
   }
 
-  /** One kind that cannot be asked for leaves the others. */
+  /** If one kind fails, the others are shown. */
   async #ask(work) {
     try {
       return await work();

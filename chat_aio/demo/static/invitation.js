@@ -1,10 +1,10 @@
-/** An invite link that one has come with: what it leads to, and whether one is let in. No DOM. */
+/** The invite link in the address: its group, and whether the user may join. No DOM. */
 
 import { problemOf } from "./problems.js";
 
 export class Invitation {
   code = null;
-  /** Null until it is known, and where the link leads nowhere. */
+  /** Null until it is known, and if the link is invalid. */
   preview = null;
   problem = null;
   /** Whether there is no such link, or none any more. */
@@ -41,14 +41,14 @@ export class Invitation {
     }
   }
 
-  /** Rejects where the link is spent meanwhile, or the group is full. */
+  /** Rejects if the link is used up by then, or the group is full. */
   async accept(message) {
     const { code } = this;
     const { status } = await this.#groups.accept(code, message);
     if (code === this.code) this.#show({ isWaiting: status === "pending" });
   }
 
-  /** One asks oneself, perhaps in another window, or was answered. */
+  /** The user has requested to join, perhaps in another window, or was answered. */
   tell({ conversationId, joinRequest: { userId, status } }) {
     if (conversationId !== this.preview?.conversationId || userId !== this.#store.userId) return;
     this.#show({ isWaiting: status === "pending" });

@@ -1,8 +1,8 @@
-/** What is on its way, or was not sent, is there again when this tab is loaded again. No DOM. */
+/** Pending and failed messages survive a reload of the tab. No DOM. */
 
 const NAME = "outbox";
 
-/** From now on. `sender` gets what is kept from before; under its keys nothing is sent twice. */
+/** From now on. `sender` gets the stored messages; with their keys nothing is sent twice. */
 export function keepOutbox(store, sender, kept) {
   sender.takeUp((kept.get(NAME) ?? []).map(draftFrom));
   let known = null;
@@ -20,7 +20,7 @@ function rowOf({ problem, ...draft }) {
   return { ...draft, problem: { status, code, message } };
 }
 
-/** What was being sent may have come to the service or not: it is sent again. */
+/** A pending message may have reached the service or not: it is sent again. */
 function draftFrom(row) {
   return row.state === "pending" ? { ...row, state: "failed", isTemporary: true } : row;
 }

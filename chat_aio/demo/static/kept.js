@@ -13,7 +13,7 @@ export class Kept {
     this.#storage = storage;
   }
 
-  /** What was kept under a name; null if nothing was. */
+  /** The stored value of a name; null if there is none. */
   get(name) {
     try {
       return JSON.parse(this.#storage().getItem(this.#keyOf(name)));
@@ -22,13 +22,13 @@ export class Kept {
     }
   }
 
-  /** `value` is anything that JSON can have; null takes away what was kept. */
+  /** `value` is any JSON value; null removes the stored one. */
   set(name, value) {
     try {
       if (value === null) this.#storage().removeItem(this.#keyOf(name));
       else this.#storage().setItem(this.#keyOf(name), JSON.stringify(value));
     } catch {
-      // What cannot be kept is there until the page is left.
+      // Values that cannot be stored last until the page is closed.
     }
   }
 

@@ -34,7 +34,7 @@ import { Waiting } from "./waiting.js";
 import { say } from "./words.js";
 import { Writing } from "./views/writing.js";
 
-/** The demo has no passwords: each request says who is asking. */
+/** The demo has no passwords: each request names its user. */
 function chatAs(userId, onError) {
   return new Chat("/api/chat", { query: { as: userId }, onError });
 }
@@ -62,7 +62,7 @@ export class Page {
   #typingLine;
   #banner;
   #urlOf;
-  /** What stands in the place of a conversation, by its name in the address. */
+  /** The pages in place of a conversation, by their names in the address. */
   #screens;
 
   constructor(people) {
@@ -103,7 +103,7 @@ export class Page {
       kept: this.#kept,
       urlOf: this.#urlOf,
       receipts: this.#session.receipts,
-      desk: chat.desk,
+      desk: chat.moderationTools,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
@@ -123,7 +123,7 @@ export class Page {
       goToPerson: (userId) => this.#tryPerson(userId),
     });
     this.#groups = this.#makeGroups(chat);
-    const moderation = new ModerationScreen(casework, chat.desk, store, people);
+    const moderation = new ModerationScreen(casework, chat.moderationTools, store, people);
     this.#screens = { ...this.#groups.screens, ...this.#finding.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     this.#typingLine = new TypingLine(this.#session.typing, store, people);
@@ -167,7 +167,7 @@ export class Page {
     }
   }
 
-  /** The address then is the place's: the same link leads to its message once more. */
+  /** The address then is the place's: the same link leads to its message again. */
   #arriveAt(messageId) {
     const { open, openId, openRootId } = this.#store;
     if (!open) return;
@@ -230,7 +230,7 @@ export class Page {
     this.#go((await this.#session.openDirect(userId)).id);
   }
 
-  /** From where there is no place of its own to say why that fails. */
+  /** For callers without a place to show the error. */
   async #tryPerson(userId) {
     try {
       await this.#goToPerson(userId);
@@ -303,7 +303,7 @@ export class Page {
     };
   }
 
-  /** `whose` remembers what is read: the session's readings, or the inbox for threads. */
+  /** `whose` keeps the read marks: the session's readings, or the inbox for threads. */
   #saw(whose, timeline, messageId) {
     if (document.visibilityState === "visible") whose.saw(timeline, messageId);
   }
@@ -323,7 +323,7 @@ export class Page {
     this.#go(conversationId, rootId, id);
   }
 
-  /** Show a message where it stands, going back for it if it has to be. */
+  /** Show a message at its place, loading older pages if needed. */
   async #find(messageId, rootId) {
     const view = rootId ? this.#thread : this.#timeline;
     const { openId, openThread } = this.#store;

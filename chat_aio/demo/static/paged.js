@@ -1,4 +1,4 @@
-/** A list that comes in pages, and is asked for anew when it may have changed. No DOM. */
+/** A list in pages, which is fetched again when it may have changed. No DOM. */
 
 import { problemOf } from "./problems.js";
 
@@ -16,12 +16,12 @@ export class Paged {
   #keyOf;
   #changed;
   #asked = 0;
-  /** Whether what is being asked for begins anew, and more is to follow it. */
+  /** Whether the running request reloads the list, and another one follows it. */
   #isAnew = false;
   #isMoreWanted = false;
 
   /**
-   * `load({limit, cursor})` resolves to {items, nextCursor}, `keyOf(item)` tells items apart, and
+   * `load({limit, cursor})` resolves to {items, nextCursor}, `keyOf(item)` identifies items, and
    * `changed()` is called when there is something new to show.
    */
   constructor({ load, keyOf, changed }) {
@@ -30,7 +30,7 @@ export class Paged {
     this.#changed = changed;
   }
 
-  /** From the beginning; what is held is shown until the answer comes. */
+  /** From the start; the loaded part is shown until the answer arrives. */
   reload() {
     return this.#ask(null);
   }
@@ -41,7 +41,7 @@ export class Paged {
     return this.#ask(null, Math.max(ITEMS_PER_PAGE, Math.min(this.items.length, MOST_AT_ONCE)));
   }
 
-  /** Asked for while the list comes anew, it follows that. */
+  /** Requested during a reload of the list, it follows that. */
   async more() {
     if (this.isLoading) this.#isMoreWanted ||= this.#isAnew;
     else if (this.nextCursor) await this.#ask(this.nextCursor);
@@ -62,13 +62,13 @@ export class Paged {
     this.#replaceAll(this.#others(item));
   }
 
-  /** An answer that was asked for before the change may know nothing of it: ask again. */
+  /** An answer requested before the change may not contain it: fetch again. */
   #replaceAll(items) {
     this.#show({ items });
     if (this.isLoading) this.reload();
   }
 
-  /** Answers may overtake each other: only the one to the last question counts. */
+  /** Answers may arrive out of order: only the one to the last request counts. */
   async #ask(cursor, limit = ITEMS_PER_PAGE) {
     this.#asked += 1;
     const asked = this.#asked;
@@ -89,7 +89,7 @@ export class Paged {
     await this.more();
   }
 
-  /** An item that has moved down meanwhile comes again: it is shown once. */
+  /** An item that has moved down in the meantime arrives again: it is shown once. */
   #joined(held, items) {
     const keys = new Set(held.map(this.#keyOf));
     return [...held, ...items.filter((each) => !keys.has(this.#keyOf(each)))];

@@ -1,4 +1,4 @@
-/** What the page says of people and conversations: names, initials, colours. */
+/** The page's names, initials and colours of people and conversations. */
 
 import { enumerationOf, say } from "./words.js";
 
@@ -55,7 +55,7 @@ export class People {
     return say("people.all", { count: names.length, names: enumerationOf(names) });
   }
 
-  /** {initials, hue, shape, image} of the picture that stands for a conversation. */
+  /** {initials, hue, shape, image} of a conversation's picture. */
   pictureOf(conversation) {
     const [other] = this.#othersIn(conversation);
     if (conversation.type === "direct" && other) return this.pictureOfPerson(other.userId);

@@ -1,27 +1,35 @@
-/** What went wrong, in the reader's language. */
+/** Errors of the service, in the reader's language. */
 
-import { hasText, language, say } from "./words.js";
+import { hasText, say } from "./words.js";
+
+const OF_SENDERS = new Set([
+  "CONVERSATION_FROZEN",
+  "CONVERSATION_NOT_FOUND",
+  "DIRECT_INTERACTION_BLOCKED",
+  "FORBIDDEN_READ",
+  "FORBIDDEN_WRITE",
+]);
 
 /**
- * The service's own words are English, and may tell more than its code does. In another language
- * the code is put into words; what has none is shown as the service says it.
+ * The page has its own text for each code: the service's messages are for programmers. Only a code
+ * without a text, whose message is the host's reason, is shown with that message.
  */
 export function problemOf({ code, message, retryAfter = null }) {
-  // The service cannot say how long: only the answer knows.
+  // Only the response contains the time to wait.
   if (code === "SLOW_MODE" && retryAfter) return say("slowMode.wait", { count: retryAfter });
-  if (code === "INVALID_INPUT") return invalidOf(message);
+  if (code === "INVALID_INPUT") return say("refused.invalid");
   const name = `problem.${code}`;
-  return language !== "en" && hasText(name) ? say(name) : message;
+  return hasText(name) ? say(name) : message;
 }
 
-/** Which field is wrong, and why, is said for whoever writes programs. */
-function invalidOf(message) {
-  const words = say("refused.invalid");
-  return language === "en" ? `${words} (${message})` : words;
-}
-
-/** Of a ban the service speaks as of anybody's; who wants to come in is told what to do. */
+/** Users who try to join a group that has banned them are addressed themselves. */
 export function joinProblemOf(error, inviter = null) {
   if (error.code !== "CONVERSATION_BANNED") return problemOf(error);
   return inviter ? say("invite.banned", { name: inviter }) : say("roomBans.refused");
+}
+
+/** Errors of a release may concern the sender of the message, not the moderator. */
+export function releaseProblemOf(error) {
+  if (error.code === "USER_BANNED") return say("held.senderBanned");
+  return OF_SENDERS.has(error.code) ? say("held.senderRefused") : problemOf(error);
 }

@@ -1,4 +1,5 @@
-/** Removing messages of a user, all or some: counted first, then removed up to that time. No DOM. */
+/** Removing messages of a user, all or some: counted first, then removed up to that time. No DOM.
+ * */
 
 export class Removals {
   /** null, "counting", "counted", "removing", "stopped" or "done". */
@@ -35,7 +36,7 @@ export class Removals {
     this.#cursor = null;
   }
 
-  /** What was stopped goes on where it was. */
+  /** A stopped run continues at its place. */
   async remove() {
     if (this.#isAsking) return;
     this.#show({ state: "removing" });
@@ -49,7 +50,7 @@ export class Removals {
     return Object.keys(this.#narrowing).length > 0;
   }
 
-  /** What was counted is not what is meant any more. */
+  /** The count is outdated. */
   forget() {
     if (!this.#isAsking) this.#show({ state: null });
   }

@@ -1,4 +1,4 @@
-/** A search over messages: what is asked for, what was found so far. No DOM. */
+/** A search over messages: the query and the results so far. No DOM. */
 
 import { problemOf } from "./problems.js";
 
@@ -33,7 +33,7 @@ export class Search {
     return this.#elsewhere.conversation(id);
   }
 
-  /** Search anew; a blank query ends it. A space behind the last word says that it is whole. */
+  /** Start a search; a blank query ends it. A space behind the last word marks it as complete. */
   async start(query, conversationId) {
     const wanted = query.trim() && query.trimStart().replace(/\s+$/u, " ");
     if (wanted === this.query && conversationId === this.conversationId && !this.problem) return;
@@ -49,7 +49,7 @@ export class Search {
     if (this.nextCursor && !this.isLoading) await this.#load(this.results, this.nextCursor);
   }
 
-  /** Answers may overtake each other: only the one to the last question counts. */
+  /** Answers may arrive out of order: only the one to the last request counts. */
   async #load(before, cursor) {
     this.#asked += 1;
     const asked = this.#asked;

@@ -1,4 +1,4 @@
-/** The terms of a text as the search knows them, and where they stand in it. No DOM. */
+/** The search terms of a text, and their places in it. No DOM. */
 
 const SCRIPTS = ["Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr"];
 const UNSPACED = `[${SCRIPTS.map((each) => `\\p{scx=${each}}`).join("")}]`;
@@ -11,7 +11,7 @@ const SHORTEST_BEGINNING = 3;
 const SHOWN_BEFORE = 60;
 
 /** `text` in pieces {text, isFound}: found are the terms of `query`, as the service matches them
- * with `prefix`, and of longer words what they begin with. */
+ * with `prefix`, and the starts of longer words. */
 export function highlighted(text, query) {
   const asked = normal(query);
   const wanted = new Set(asked.match(TERM) ?? []);
@@ -47,7 +47,7 @@ function typedIn(query) {
   return mayGoOn && [...last].length >= SHORTEST_BEGINNING ? last : null;
 }
 
-/** Where wanted terms stand: words as they are, runs without spaces also inside of others; and
+/** The places of the wanted terms: whole words, runs without spaces also inside of others; and
  * where longer words begin with the one that is `typed`. */
 function rangesOf(text, wanted, typed) {
   const ranges = [];

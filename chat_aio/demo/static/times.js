@@ -1,4 +1,4 @@
-/** Moments as people say them in the language of the page. */
+/** Moments in the language of the page. */
 
 import { locale, say } from "./words.js";
 

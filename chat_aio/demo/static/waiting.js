@@ -1,6 +1,6 @@
-/** Who asks to be let into the groups that one is an admin of. No DOM. */
+/** The join requests of the groups that the user administers. No DOM. */
 
-/** Of so many groups it is asked who waits, when the page opens; of others it is told. */
+/** The number of groups whose requests are fetched when the page opens; others follow by events. */
 const MOST_ASKED = 10;
 
 export class Waiting {
@@ -18,7 +18,7 @@ export class Waiting {
     return this.#waiting.get(conversationId)?.size ?? 0;
   }
 
-  /** Somebody asks, or was answered. */
+  /** A join request was made or decided. */
   tell({ conversationId, joinRequest: { userId, status } }) {
     if (userId === this.#store.userId) return;
     const ids = new Set(this.#waiting.get(conversationId));
@@ -28,7 +28,7 @@ export class Waiting {
     this.#store.changed();
   }
 
-  /** Who has asked already: in public groups that admins let people into. */
+  /** The existing requests: in public groups with approval. */
   async load() {
     const isAsked = ({ type, visibility, joinPolicy, participants }) =>
       type === "group" && visibility === "public" && joinPolicy === "approval" &&
@@ -43,7 +43,7 @@ export class Waiting {
       this.#waiting.set(conversationId, new Set(joinRequests.map((each) => each.userId)));
       this.#store.changed();
     } catch {
-      // Those who ask from now on are told; the details of the group ask again.
+      // Later requests arrive as events; the details of the group fetch them again.
     }
   }
 }

@@ -1,8 +1,8 @@
 /**
- * What the page says, in the reader's language. The words themselves are in texts/.
+ * The page's texts, in the reader's language. The texts themselves are in texts/.
  *
- * The language is chosen once, when the page is loaded: the one that the address asks for, ?lang=de,
- * which is kept; the one that was kept; one that the browser asks for; English.
+ * The language is chosen once, when the page is loaded: the one in the address, ?lang=de,
+ * which is kept; the stored one; one that the browser prefers; English.
  */
 
 import { setText } from "../../browser/dom.js";
@@ -10,18 +10,18 @@ import { Kept } from "./kept.js";
 import { LANGUAGES } from "./texts/languages.js";
 
 const USUAL = "en";
-/** For browsers that do not say how a language is written. */
+/** For browsers that do not know the direction of a language. */
 const RIGHT_TO_LEFT = ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"];
 const LETTER_FROM_RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 const PLACEHOLDER = /\{(\w+)\}/gu;
-/** What stands in the page itself: `data-say-label` is the name of its `aria-label`. */
+/** Texts in the page itself: `data-say-label` is the name of its `aria-label`. */
 const ATTRIBUTES = { label: "aria-label", title: "title", placeholder: "placeholder" };
 
 /** For all who use this browser. */
 const kept = new Kept("");
 
 export const language = chosenLanguage();
-/** The same with the reader's region, if the browser tells: clocks have 12 or 24 hours. */
+/** The same with the reader's region, if the browser reveals it: clocks have 12 or 24 hours. */
 export const locale = navigator.languages.find((each) => baseOf(each) === language) ?? language;
 export const direction = directionOf(language);
 
@@ -33,8 +33,8 @@ const choices = new Intl.ListFormat(locale, { type: "disjunction" });
 const enumerations = new Intl.ListFormat(locale, { type: "unit", style: "short" });
 
 /**
- * A text by its name. `values` go into its {placeholders}. Where it has forms, `values.isOwn` chooses
- * the one of what the reader has done, `values.count` one of the others.
+ * A text by its name. `values` go into its {placeholders}. Where it has forms, `values.isOwn`
+ * chooses the one of what the reader has done, `values.count` one of the others.
  */
 export function say(name, values = {}) {
   const found = texts[name];
@@ -61,12 +61,12 @@ export function choiceOf(names) {
   return choices.format(names);
 }
 
-/** Names that stand for themselves: "Ann, Bob". */
+/** A list of names: "Ann, Bob". */
 export function enumerationOf(names) {
   return enumerations.format(names);
 }
 
-/** Say what stands in the page itself, and turn the page to the side where its language begins. */
+/** Translate the page itself, and set its direction of writing. */
 export function translatePage() {
   const { documentElement: root } = document;
   Object.assign(root, { lang: language, dir: direction });
@@ -87,7 +87,7 @@ export function languagesToChoose() {
   });
 }
 
-/** The page is loaded anew: what has been said so far is in another language. */
+/** The page is reloaded: its texts so far are in another language. */
 export function speak(code) {
   const here = new URL(location.href);
   here.searchParams.set("lang", code);
@@ -103,7 +103,7 @@ function chosenLanguage() {
 }
 
 /**
- * It then stands in the address no more: who is given a link reads in their own language. In a
+ * It is then removed from the address: readers of a link keep their own language. In a
  * browser that keeps nothing it stays there.
  */
 function keepAsked(asked) {
@@ -134,7 +134,7 @@ function formOf(found, { isOwn = false, count = 0 }) {
   return found[forms.select(count)] ?? found.other;
 }
 
-/** A name of the other direction of writing would turn what stands around it. */
+/** A name of the other direction of writing would turn its surroundings. */
 function written(value) {
   if (typeof value === "number") return numbers.format(value);
   const turns = direction === "rtl" || LETTER_FROM_RIGHT.test(value);

@@ -117,16 +117,22 @@ class ReplayBuffer:
         """The events of these conversations after `seen`, in feed order; of several changes of a
         message only the last.
 
-        Also those that came before it and are later by their times: `seen` may have been told by a
-        replay from storage, in the order of times, and the client cut off behind it.
+        Also those that came before it and are later by their times: `seen` may have been delivered
+        by a replay from storage, in the order of times, and the client cut off behind it.
         """
         found: list[BufferedEvent] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
                 if event.index <= seen.index and event.latest < seen.at:
                     break
+                # Times never fall along the numbers of a conversation: in that of `seen`, earlier
+                # creations are not later by their times.
+                is_numbered = event.created and event.name[0] == seen.name[0]
+                is_missed = event.index > seen.index or (
+                    not is_numbered and event.order > seen.order
+                )
                 is_last = event.created or self._changed.get(event.name) is event
-                if is_last and _is_missed(event, seen):
+                if is_last and is_missed:
                     found.append(event)
         return sorted(found, key=lambda event: event.index)
 
@@ -155,11 +161,3 @@ class ReplayBuffer:
             del self._changed[event.name]
         if self._newest.get(conversation_id) is event:
             del self._newest[conversation_id]
-
-
-def _is_missed(event: BufferedEvent, seen: BufferedEvent) -> bool:
-    if event.index > seen.index:
-        return True
-    # Times never fall along the numbers of a conversation.
-    is_numbered = event.created and event.name[0] == seen.name[0]
-    return not is_numbered and event.order > seen.order

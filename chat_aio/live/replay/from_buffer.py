@@ -14,6 +14,7 @@ from chat_aio.live.replay.replay import (
     replayed_event_from,
 )
 from chat_aio.live.stream import HOST
+from chat_aio.schema.models import OptionalFields
 from chat_aio.store import messages
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
@@ -54,7 +55,7 @@ class BufferReplays:
         newest: Frame | None,
         hidden: Hidden,
     ) -> Replay:
-        """The events of these conversations after `seen`, without what is hidden from the user.
+        """The events of these conversations after `seen`, without those hidden from the user.
         Raises StorageUnavailable."""
         # List before the first await: the stream is subscribed and holds back later events, so
         # that none is missing between them and this list.
@@ -83,29 +84,33 @@ class BufferReplays:
 
     async def _fetch(self, questions: Sequence[frozenset[str]]) -> list["_States"]:
         """Read the messages of several questions together, in groups of bounded size."""
+        find_parents = messages.find_whole_parents if self._sift else messages.find_parents
         answers: list[_States] = []
         together: set[str] = set()
         for place, ids in enumerate(questions):
             together |= ids
             is_last = place == len(questions) - 1
             if is_last or len(together | questions[place + 1]) > WHOLE_REPLAYS * self._limit:
-                states = await self._read(together)
+                documents = await messages.find_many(self._database, list(together))
+                parents = await find_parents(self._database, documents)
+                states = _States(documents, parents, self._database.optional_fields)
                 answers += [states] * (place + 1 - len(answers))
                 together = set()
         return answers
-
-    async def _read(self, ids: Iterable[str]) -> "_States":
-        documents = await messages.find_many(self._database, list(ids))
-        find = messages.find_whole_parents if self._sift else messages.find_parents
-        return _States(documents, await find(self._database, documents))
 
 
 class _States:
     """The present state of messages. Each event is encoded once for all who missed it."""
 
-    def __init__(self, documents: Iterable[MessageDocument], parents: Parents) -> None:
+    def __init__(
+        self,
+        documents: Iterable[MessageDocument],
+        parents: Parents,
+        optional: OptionalFields,
+    ) -> None:
         self._documents = {document["_id"]: document for document in documents}
         self._parents = parents
+        self._optional = optional
         self._made: dict[tuple[Name, bool], ReplayedEvent | None] = {}
 
     def event(
@@ -123,6 +128,8 @@ class _States:
         is_change = not kept.created or (deleted and kept.name not in changed)
         key = kept.name, is_change
         if key not in self._made:
-            self._made[key] = replayed_event_from(document, self._parents, is_change=is_change)
+            self._made[key] = replayed_event_from(
+                document, self._parents, self._optional, is_change=is_change
+            )
         made = self._made[key]
         return made and made.behind(hidden.get(kept.name[0], 0))

@@ -24,10 +24,11 @@ from chat_aio.live.replay.replay import (
     replay_of_nothing,
 )
 from chat_aio.live.stream import HOST
-from chat_aio.store import messages, replay_queries
+from chat_aio.store import deleted_conversations, messages, replay_queries
 from chat_aio.store.clock import Clock
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
+from chat_aio.store.deleted_conversations import time_of
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.replay_queries import Bounds, TooMuch
 from chat_aio.store.settings import Settings
@@ -129,18 +130,29 @@ class StorageReplays:
     async def _find(self, names: Sequence[Name]) -> list[Whereabouts]:
         now, restored_at = self._clock(), await self.restored_at()
         heads = await replay_queries.heads_of(self._database, {name for name, _ in names})
+        # A deleted conversation has no head any more: the row of its deletion has the times.
+        unknown = {name[0] for name in names if name[0] not in heads and not is_moment(name)}
+        deleted = await deleted_conversations.find_many(self._database, unknown) if unknown else {}
         real = {(name, seq) for name, seq in names if name in heads and seq <= heads[name]["seq"]}
         # If the change stream has not delivered such a recent message yet, wait for it: a replay
         # from before would be followed by events that the client has seen.
-        if any(now - heads[name]["activityAt"] < SKEW for name, _ in real):
+        recent = [heads[name]["activityAt"] for name, _ in real]
+        recent += [row["deletedAt"] for row in deleted.values()]
+        if any(now - at < SKEW for at in recent):
             await self._catch_up()
         times = await replay_queries.times_of(self._database, real) if real else {}
         for name in names:
+            head, row = heads.get(name[0]), deleted.get(name[0])
             if is_moment(name) and (moment := time_of_moment(name)):
                 times[name] = moment
-            elif name in real and name not in times and (at := _time_of_head(name, heads)):
-                times[name] = at
-        return [_whereabouts(name, times.get(name), heads, now, restored_at) for name in names]
+            elif row is not None and (before := time_of(row, name[1])):
+                times[name] = before
+            # The time of the newest message is known from the head, even if it was removed.
+            elif name in real and name not in times and head and head["seq"] == name[1]:
+                times[name] = head["activityAt"]
+        last = {name: head["seq"] for name, head in heads.items()}
+        last |= {name: row["lastSeq"] for name, row in deleted.items()}
+        return [_whereabouts(name, times.get(name), last, now, restored_at) for name in names]
 
     async def _answer(self, requests: Sequence[ReplayRequest]) -> list[Found]:
         replays: dict[ReplayRequest, Found] = {}
@@ -154,9 +166,9 @@ class StorageReplays:
         """Replays of similar age, read together; if that is too much, in two halves."""
         ids = frozenset[str]().union(*(request.ids for request in group))
         since = min(request.horizon for request in group)
-        # Heads first: the stream is subscribed, so the feed delivers what is newer than they are.
+        # Heads first: the stream is subscribed, so the feed delivers newer events.
         heads = await replay_queries.heads_of(self._database, ids, since=since)
-        # Each of these heads stands for an event at least: too many heads are too many events,
+        # Each of these heads means at least one event: too many heads are too many events,
         # which is known before any message is read.
         if busy := [request for request in group if len(heads.keys() & request.ids) > self._limit]:
             others = [request for request in group if request not in busy]
@@ -172,14 +184,19 @@ class StorageReplays:
             return first | await self._answer_group(group[middle:])
         answers: dict[ReplayRequest, Found] = {}
         for request in group:
-            answers[request] = self._missed(request, heads, missed)
+            events = [event.stored for event in missed.missed_by(request, most=self._limit + 1)]
+            size = sum(len(event.frame.chunk) for event in events)
+            if len(events) > self._limit or size > self._max_bytes:
+                answers[request] = _too_many(request, heads)
+            else:
+                answers[request] = events, _newest(request, heads)
             await asyncio.sleep(0)  # Thousands may be in a group: let other tasks run in between.
         return answers
 
     async def _read(
         self, ids: Iterable[str], heads: Iterable[str], *, since: datetime
     ) -> MissedEvents:
-        """Read what was written since then in these conversations."""
+        """Read the writes since then in these conversations."""
         bounds = self._bounds
         # Changes before creations: a message whose change is found was created before the client's
         # moment, or is among the creations. The other order could replay it without its creation.
@@ -192,9 +209,9 @@ class StorageReplays:
         find = messages.find_whole_parents if self._sift else messages.find_parents
         parents = await find(self._database, [*changed, *created])
         concerned = {message["conversationId"] for message in (*changed, *created)}
-        # Participants last: whoever is still one after all reads may see everything that was read.
+        # Participants last: users who are still participants after all reads may see all of it.
         members = await replay_queries.members_of(self._database, concerned)
-        missed = MissedEvents(members)
+        missed = MissedEvents(members, self._database.optional_fields)
         known = {message["_id"] for message in changed}
         gone = [
             message
@@ -203,41 +220,34 @@ class StorageReplays:
         ]
         async with self._database.turns.sliced() as slices:
             for message in created:
-                missed.add_created(message, parents)
+                missed.add(message, parents, is_change=False)
                 await slices.give_way()
             for message in (*changed, *gone):  # `gone` were deleted between the two reads.
-                missed.add_changed(message, parents)
+                missed.add(message, parents, is_change=True)
                 await slices.give_way()
         return missed
 
-    def _missed(self, request: ReplayRequest, heads: _Heads, missed: MissedEvents) -> Found:
-        events = [event.stored for event in missed.missed_by(request, most=self._limit + 1)]
-        size = sum(len(event.frame.chunk) for event in events)
-        if len(events) > self._limit or size > self._max_bytes:
-            return _too_many(request, heads)
-        return events, _newest(request, heads)
-
 
 def _whereabouts(
-    name: Name, at: datetime | None, heads: _Heads, now: datetime, restored_at: datetime | None
+    name: Name,
+    at: datetime | None,
+    last_seqs: Mapping[str, int],
+    now: datetime,
+    restored_at: datetime | None,
 ) -> Whereabouts:
     """Where a client was. After a restored backup only a later moment is known: a message may have
     the number of one that was lost, whose reader has not seen the new messages before it."""
     unknown = Whereabouts(reset="position_unknown")
-    head = heads.get(name[0])
+    last_seq = last_seqs.get(name[0])
+    if last_seq is not None and name[1] > last_seq:
+        return unknown
     if at is None:
-        if head and name[1] <= head["seq"]:
+        if last_seq is not None:
             return Whereabouts(reset="position_removed")
-        return unknown if head or restored_at else NOWHERE
+        return unknown if restored_at else NOWHERE
     is_ahead = is_moment(name) and at > now + SKEW
     is_doubtful = restored_at and (at < restored_at or not is_moment(name))
     return unknown if is_ahead or is_doubtful else Whereabouts(at=at)
-
-
-def _time_of_head(name: Name, heads: _Heads) -> datetime | None:
-    """The time of a conversation's newest message, which is known even if it was removed."""
-    head = heads.get(name[0])
-    return head["activityAt"] if head and head["seq"] == name[1] else None
 
 
 def _newest(request: ReplayRequest, heads: _Heads) -> Frame:

@@ -1,4 +1,4 @@
-"""What was written since a moment, and which of it each reconnecting client has missed."""
+"""The writes since a moment, and the part that each reconnecting client has missed."""
 
 import logging
 from collections import defaultdict
@@ -12,6 +12,7 @@ from chat_aio.live.frames import Frame
 from chat_aio.live.replay.positions import SKEW
 from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
 from chat_aio.live.stream import HOST
+from chat_aio.schema.models import OptionalFields
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.hidden import by_user
 from chat_aio.store.mapping import Parents
@@ -69,21 +70,26 @@ NOBODYS = Stays({}, {})
 
 
 class MissedEvents:
-    """What was written since the oldest of some requests, by conversation.
+    """The writes since the oldest of some requests, by conversation.
 
     Malformed rows of other programs are skipped, as the feed does.
     """
 
-    def __init__(self, members: Iterable[ConversationDocument]) -> None:
+    def __init__(self, members: Iterable[ConversationDocument], optional: OptionalFields) -> None:
+        self._optional = optional
         self._members = {member["_id"]: member for member in members}
         self._stays: dict[str, Stays] = {}
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
-    def add_created(self, document: MessageDocument, parents: Parents) -> None:
-        self._add(document, parents, is_change=False)
-
-    def add_changed(self, document: MessageDocument, parents: Parents) -> None:
-        self._add(document, parents, is_change=True)
+    def add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
+        """Add a message's creation, or its last change."""
+        made = replayed_event_from(document, parents, self._optional, is_change=is_change)
+        if stored := made:
+            at = stored.created_at
+            if is_change and stored.changed_at:
+                # Clocks differ: an edit must not come before the creation of its message.
+                at = max(stored.changed_at, at)
+            self._entries[stored.name[0]].append(Entry(at=at, stored=stored))
 
     def missed_by(self, request: ReplayRequest, *, most: int) -> list[Entry]:
         """The events after the request's moment, oldest first; creations in the conversation of its
@@ -111,24 +117,13 @@ class MissedEvents:
         """Found when the first request needs it: for all conversations at once it is long work."""
         stays = self._stays.get(conversation_id)
         if stays is None:
-            members = self._members.get(conversation_id)
-            stays = Stays(_joined_in(members), by_user(members)) if members else NOBODYS
+            stays = NOBODYS
+            if conversation := self._members.get(conversation_id):
+                joined = {}
+                for participant in conversation["participants"]:
+                    at = participant.get("joinedAt")
+                    # Without a time, of another program's row, they count as always there.
+                    joined[participant["userId"]] = at if isinstance(at, datetime) else ALWAYS
+                stays = Stays(joined, by_user(conversation))
             self._stays[conversation_id] = stays
         return stays
-
-    def _add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
-        if stored := replayed_event_from(document, parents, is_change=is_change):
-            at = stored.created_at
-            if is_change and stored.changed_at:
-                # Clocks differ: an edit must not come before the creation of its message.
-                at = max(stored.changed_at, at)
-            self._entries[stored.name[0]].append(Entry(at=at, stored=stored))
-
-
-def _joined_in(conversation: ConversationDocument) -> dict[str, datetime]:
-    """When each participant joined; a participant without `joinedAt` counts as always there."""
-    found = {}
-    for participant in conversation["participants"]:
-        joined = participant.get("joinedAt")
-        found[participant["userId"]] = joined if isinstance(joined, datetime) else ALWAYS
-    return found

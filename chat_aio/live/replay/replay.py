@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
@@ -21,6 +21,7 @@ from chat_aio.live.frames import Frame, message_frame, position_frame, reset_fra
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
 from chat_aio.plugin_types.base import DeliveredMessage
+from chat_aio.schema.models import OptionalFields
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 
@@ -42,7 +43,7 @@ class Cover:
         """Whether a live event repeats the replay, or shows an older state than it did."""
         if isinstance(event, MessageCreated):
             # Also where the replay showed its deletion instead: after that, the text of the
-            # creation would stand for good, since the deletion is not told again.
+            # creation would stay for good, since the deletion is not delivered again.
             return event.name in self.created or event.name in self.shown
         shown = self.shown.get(event.name)
         if shown is None:
@@ -59,7 +60,7 @@ class Cover:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """The frames to send first, and the `position` at which they leave the client: the newest
-    created event among them, else the newest there is (docs/behaviour.md 7.4).
+    created event among them, else the newest there is (specification 7.4).
 
     `messages` are those whose created event is replayed, `events` counts all replayed events,
     `source` is where they come from. With a `reset` nothing is replayed, for this reason.
@@ -102,7 +103,7 @@ class ReplayedEvent:
 
 
 def replayed_event_from(
-    document: MessageDocument, parents: Parents, *, is_change: bool
+    document: MessageDocument, parents: Parents, optional: OptionalFields, *, is_change: bool
 ) -> ReplayedEvent | None:
     """A message's creation or last change, in the message's present state.
 
@@ -118,7 +119,7 @@ def replayed_event_from(
         conversation_id, seq = document["conversationId"], document["seq"]
         return ReplayedEvent(
             name=(conversation_id, seq),
-            frame=message_frame(kind, document, parents),
+            frame=message_frame(kind, document, parents, optional),
             message=DeliveredMessage(document["_id"], conversation_id, seq, document["senderId"]),
             shown=shown_message(document, parents),
             quoted=quoted_seq(document, parents),
@@ -138,6 +139,15 @@ def replay_of_nothing(position: Frame, *, reset: Reset | None = None) -> Replay:
     """A replay without events: nothing was missed, or it is a reset for the given reason."""
     frames = (reset_frame(reset), position) if reset else (position,)
     return Replay(reset=reset, frames=frames, position=position)
+
+
+def with_changes(replay: Replay, changed: Frame, since: Frame, *, names_any: bool) -> Replay:
+    """The replay, and after its events `stream.changed`. Only then the client's position moves
+    beyond `since`: a client that is cut off before it needs the same again."""
+    *events, position = replay.frames
+    if names_any and replay.source == "buffer":
+        events = [frame for event in events for frame in (event, since)]
+    return replace(replay, frames=(*events, changed, position))
 
 
 def replay_from_feed(
@@ -161,7 +171,7 @@ def replay_from_feed(
     position = newest or position
     events = [stored for _, stored in told if stored is not None]
     return Replay(
-        source="ring",
+        source="buffer",
         frames=(*frames, position),
         position=position,
         **_details(events, passed),
@@ -185,19 +195,18 @@ def replay_from_storage(
 
 
 def _details(told: Sequence[ReplayedEvent], passed: asyncio.Future[None] | None) -> dict[str, Any]:
+    cover = None
+    if told and passed:
+        shown = {event.name: event.changed_at for event in told if event.changed_at}
+        changed = {event.name for event in told if event.is_change}
+        cover = Cover(
+            created=frozenset(event.name for event in told if not event.is_change),
+            changed={name: at for name, at in shown.items() if name in changed},
+            shown=shown,
+            passed=passed,
+        )
     return {
         "events": len(told),
         "messages": tuple(event.message for event in told if not event.is_change),
-        "cover": _cover(told, passed) if told and passed else None,
+        "cover": cover,
     }
-
-
-def _cover(told: Iterable[ReplayedEvent], passed: asyncio.Future[None]) -> Cover:
-    return Cover(
-        created=frozenset(event.name for event in told if not event.is_change),
-        changed={
-            event.name: event.changed_at for event in told if event.is_change and event.changed_at
-        },
-        shown={event.name: event.changed_at for event in told if event.changed_at},
-        passed=passed,
-    )

@@ -1,4 +1,4 @@
-"""Attachments: files that messages carry (docs/attachments.md)."""
+"""Attachments: files that messages carry (docs/guides/attachments.md)."""
 
 from chat_aio.plugins.attachments.gridfs import GridFS
 from chat_aio.plugins.attachments.plugin import Attachments

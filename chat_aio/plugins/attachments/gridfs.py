@@ -5,10 +5,10 @@ cancels no call of the driver. PyMongo's own bucket would not survive that, nor 
 """
 
 from collections.abc import AsyncIterator
-from typing import Any
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.plugins.attachments.stores import Store
+from chat_aio.plugins.own_collection import OwnCollection
 
 BUCKET = "attachment_bytes"
 CHUNK_BYTES = 1024 * 1024
@@ -19,18 +19,12 @@ class GridFS(Store):
     """Files in the collections `attachment_bytes.files` and `attachment_bytes.chunks`."""
 
     name = "gridfs"
+    _files = OwnCollection(f"{BUCKET}.files")
+    _chunks = OwnCollection(f"{BUCKET}.chunks")
     _api: PluginAPI
 
     async def open(self, api: PluginAPI) -> None:
         self._api = api
-
-    @property
-    def _files(self) -> Any:
-        return self._api.collection(f"{BUCKET}.files")
-
-    @property
-    def _chunks(self) -> Any:
-        return self._api.collection(f"{BUCKET}.chunks")
 
     async def save(self, file_id: str, chunks: AsyncIterator[bytes]) -> None:
         number = length = 0
@@ -54,7 +48,8 @@ class GridFS(Store):
         )
 
     async def _write(self, file_id: str, number: int, data: bytes) -> None:
-        here = {"_id": _chunk_id(file_id, number)}
+        # The id follows from the number, so a repeated write stores nothing twice.
+        here = {"_id": f"{file_id}:{number}"}
         chunk = {"files_id": file_id, "n": number, "data": data}
         await self._api.write(
             lambda: self._chunks.update_one(here, {"$setOnInsert": chunk}, upsert=True)
@@ -62,7 +57,7 @@ class GridFS(Store):
 
     async def read(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
         for number in range(start // CHUNK_BYTES, -(-end // CHUNK_BYTES)):
-            here = {"_id": _chunk_id(file_id, number)}
+            here = {"_id": f"{file_id}:{number}"}
             found = await self._api.read(lambda here=here: self._chunks.find_one(here))  # type: ignore[misc]
             if found is None:
                 raise LookupError(f"chunk {number} of {file_id} is gone")
@@ -72,7 +67,3 @@ class GridFS(Store):
     async def delete(self, file_id: str) -> None:
         await self._api.write(lambda: self._files.delete_one({"_id": file_id}))
         await self._api.write(lambda: self._chunks.delete_many({"files_id": file_id}))
-
-
-def _chunk_id(file_id: str, number: int) -> str:
-    return f"{file_id}:{number}"

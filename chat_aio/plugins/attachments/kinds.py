@@ -1,6 +1,6 @@
-"""What kind a file is, by its first bytes; what the client says about it does not count.
+"""What kind a file is, by its first bytes; the client's content type does not count.
 
-A table of our own: packages guess more kinds, and so are wrong more often. What matters is that
+Our own table: packages guess more kinds, and so are wrong more often. What matters is that
 nothing is taken for a kind that browsers may show, unless it begins like one.
 """
 
@@ -78,6 +78,7 @@ def kind_of(head: bytes) -> str:
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return kind
+    # Containers: the kind is further inside.
     if head.startswith(b"RIFF"):
         return _RIFF.get(head[8:12], UNKNOWN)
     if head[4:8] == b"ftyp":
@@ -85,7 +86,10 @@ def kind_of(head: bytes) -> str:
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return "video/webm" if b"webm" in head[:64] else "video/x-matroska"
     if head.startswith(b"PK\x03\x04"):
-        return _kind_of_zip(head)
+        # Office files are archives, whose first entries give them away.
+        if found := _MIMETYPE.search(head[:128]):
+            return found[1].decode()
+        return next((kind for folder, kind in _IN_ZIP if folder in head), "application/zip")
     return _kind_of_text(head)
 
 
@@ -105,15 +109,6 @@ def with_ending(name: str, kind: str) -> str:
 def is_among(kind: str, listed: frozenset[str]) -> bool:
     """Whether a list has this kind, or its beginning with a star, such as `image/*`."""
     return kind in listed or f"{kind.partition('/')[0]}/*" in listed or "*" in listed
-
-
-def _kind_of_zip(head: bytes) -> str:
-    if found := _MIMETYPE.search(head[:128]):
-        return found[1].decode()
-    for folder, kind in _IN_ZIP:
-        if folder in head:
-            return kind
-    return "application/zip"
 
 
 def _kind_of_text(head: bytes) -> str:

@@ -1,4 +1,4 @@
-"""The name of a file as it is kept: what a client says, without what could do harm."""
+"""The stored name of a file: the client's, without harmful characters."""
 
 import re
 import unicodedata
@@ -16,21 +16,18 @@ def cleaned(given: str) -> str:
     direction of writing, or that no file system takes; at most 200 bytes, with its ending."""
     last = re.split(r"[/\\]", given[-_MOST_LOOKED_AT:])[-1]
     normal = unicodedata.normalize("NFC", last)
-    visible = "".join(character for character in normal if _is_kept(character))
+    # Without control characters, format characters, surrogates and private ones.
+    visible = "".join(
+        character
+        for character in normal
+        if character == " " or not unicodedata.category(character).startswith(("C", "Zl", "Zp"))
+    )
     name = _FORBIDDEN.sub("_", _SPACES.sub(" ", visible)).strip(" .")
-    return _shortened(name) or NAMELESS
-
-
-def _is_kept(character: str) -> bool:
-    """Control characters, format characters, surrogates and private ones are not."""
-    return character == " " or not unicodedata.category(character).startswith(("C", "Zl", "Zp"))
-
-
-def _shortened(name: str) -> str:
-    if len(name.encode()) <= MAX_NAME_BYTES:
-        return name
-    stem, dot, ending = name.rpartition(".")
-    if not stem or len(ending.encode()) > 20:
-        stem, dot, ending = name, "", ""
-    room = MAX_NAME_BYTES - len(f"{dot}{ending}".encode())
-    return stem.encode()[:room].decode(errors="ignore").rstrip(" .") + dot + ending
+    if len(name.encode()) > MAX_NAME_BYTES:
+        stem, dot, ending = name.rpartition(".")
+        if not stem or len(ending.encode()) > 20:
+            stem, dot, ending = name, "", ""
+        room = MAX_NAME_BYTES - len(f"{dot}{ending}".encode())
+        # The cut may be within a character, which is dropped.
+        name = stem.encode()[:room].decode(errors="ignore").rstrip(" .") + dot + ending
+    return name or NAMELESS

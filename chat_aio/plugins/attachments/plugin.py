@@ -27,29 +27,35 @@ from chat_aio.plugins.attachments.stores import Store
 from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
 from chat_aio.plugins.attachments.thumbnails import Thumbnails
 from chat_aio.plugins.attachments.uploading import Rules, Uploading, in_pieces
-from chat_aio.schema.attachments import Attached
 from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import Attached
 
 IN_CONVERSATION = "/conversations/{conversation_id}/attachments"
 ONE = "/attachments/{attachment_id}"
 MEBIBYTE = 1024 * 1024
 
 UPLOADING = (
-    *(ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen),
-    *(AttachmentTypeUnsupported, AttachmentRejected, AttachmentLimitExceeded, AttachmentNotFound),
+    ConversationNotFound,
+    ForbiddenWrite,
+    DirectInteractionBlocked,
+    ConversationFrozen,
+    AttachmentTypeUnsupported,
+    AttachmentRejected,
+    AttachmentLimitExceeded,
+    AttachmentNotFound,
 )
 
 
 class Attachments(Plugin):
-    """Files in messages (docs/attachments.md): users upload them to a conversation, and name them
-    when they send a message. Who may read a message may read its files.
+    """Files in messages (docs/guides/attachments.md): users upload them to a conversation, and name
+    them when they send a message. Readers of a message may read its files.
 
-    A file has at most `max_bytes`, and one of the `kinds`, such as `image/*`; `*` is any. Within a
-    day each user uploads at most `files_per_day`, and `bytes_per_day` in all. `scan` is an async
-    function of yours that may refuse a file, within `scan_seconds`. The bytes are in `store`, by
-    default GridFS of the chat's database. With Pillow, images have a thumbnail of at most
-    `thumbnail_side` pixels, unless they have more than `max_pixels`. What no message carries is
-    removed, which is looked for every `sweep_seconds`.
+    A file has at most `max_bytes`, and one of the `content_types`, such as `image/*`; `*` is any.
+    Within a day each user uploads at most `files_per_day`, and `bytes_per_day` in all. `scan` is an
+    async function that may refuse a file, within `scan_timeout_seconds`. The bytes are in
+    `store`, by default GridFS of the chat's database. With Pillow, images have a thumbnail of at
+    most `thumbnail_size` pixels, unless they have more than `max_pixels`. What no message carries
+    is removed, which is looked for every `cleanup_interval_seconds`.
     """
 
     def __init__(
@@ -57,40 +63,70 @@ class Attachments(Plugin):
         store: Store | None = None,
         *,
         max_bytes: int = 100 * MEBIBYTE,
-        kinds: Collection[str] = ("*",),
+        content_types: Collection[str] = ("*",),
         files_per_day: int = 200,
         bytes_per_day: int = 1024 * MEBIBYTE,
         scan: Scan | None = None,
-        scan_seconds: float = 60.0,
-        thumbnail_side: int = 320,
+        scan_timeout_seconds: float = 60.0,
+        thumbnail_size: int = 320,
         max_pixels: int = 50_000_000,
-        sweep_seconds: float = 60.0,
+        cleanup_interval_seconds: float = 60.0,
     ) -> None:
-        numbers = (max_bytes, files_per_day, bytes_per_day, thumbnail_side, max_pixels)
-        if min(*numbers, scan_seconds, sweep_seconds) <= 0:
+        numbers = (max_bytes, files_per_day, bytes_per_day, thumbnail_size, max_pixels)
+        if min(*numbers, scan_timeout_seconds, cleanup_interval_seconds) <= 0:
             raise ValueError("Attachments: sizes, numbers and times must be positive")
-        if isinstance(kinds, str):
-            raise ValueError("Attachments takes a collection of kinds, not one string")
+        if isinstance(content_types, str):
+            raise ValueError("Attachments takes a collection of content types, not one string")
         self._store = store or GridFS()
         self._rules = Rules(
-            kinds=frozenset(kinds),
+            content_types=frozenset(content_types),
             limits=DailyLimits(files=files_per_day, size=bytes_per_day),
             scan=scan,
-            scan_seconds=scan_seconds,
+            scan_timeout_seconds=scan_timeout_seconds,
         )
-        self._drawing = (thumbnail_side, max_pixels)
-        self._sweep_seconds = sweep_seconds
+        self._drawing = (thumbnail_size, max_pixels)
+        self._cleanup_interval_seconds = cleanup_interval_seconds
         self._opened = AsyncExitStack()
         self._max_bytes = max_bytes
-        self.routes = self._make_routes(max_bytes)
+        self.routes = (
+            PluginRoute(
+                method="POST",
+                path=IN_CONVERSATION,
+                handler=self._upload,
+                response_model=Attached,
+                status=201,
+                max_upload_bytes=max_bytes,
+                rate_limit_name="upload_attachment",
+                errors=UPLOADING,
+            ),
+            PluginRoute(
+                method="GET",
+                path=ONE,
+                handler=self._get,
+                response_model=File,
+                rate_limit_name="get_attachment",
+                errors=(AttachmentNotFound,),
+            ),
+            PluginRoute(
+                method="GET",
+                path=f"{ONE}/thumbnail",
+                handler=self._get_thumbnail,
+                response_model=File,
+                rate_limit_name="get_thumbnail",
+                errors=(AttachmentNotFound,),
+            ),
+        )
 
     async def open(self) -> None:
         side, most_pixels = self._drawing
         self._rows = Rows(self.api, store=self._store.name)
-        self._sweeper = Sweeper(self.api, self._rows, self._store, seconds=self._sweep_seconds)
+        self._sweeper = Sweeper(
+            self.api, self._rows, self._store, seconds=self._cleanup_interval_seconds
+        )
         thumbnails = Thumbnails(side=side, most_pixels=most_pixels)
         parts = (self._rows, self._store, self._sweeper, thumbnails, self._rules)
         self._uploading = Uploading(*parts)
+        # If a later part fails to open, the earlier ones are closed again.
         async with AsyncExitStack() as opened:
             await self._store.open(self.api)
             opened.push_async_callback(self._store.close)
@@ -122,51 +158,22 @@ class Attachments(Plugin):
         This is done by itself; any number of processes may do it at once."""
         return await self._sweeper.sweep()
 
-    async def attachments_of(
+    async def resolve_attachments(
         self, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
     ) -> Sequence[Attachment]:
         found = await self._rows.find(attachment_ids)
         for attachment_id in attachment_ids:
             row = found.get(attachment_id)
+            # One answer for all: ids of others' files reveal nothing.
             if row is None or (row["userId"], row["conversationId"]) != (user_id, conversation_id):
                 raise AttachmentNotFound
         return [attachment_from(found[attachment_id]) for attachment_id in attachment_ids]
 
-    async def keep_attachments(self, attachment_ids: Sequence[str]) -> None:
+    async def retain_attachments(self, attachment_ids: Sequence[str]) -> None:
         await self._rows.use(attachment_ids)
 
-    def attachments_released(self, attachment_ids: Sequence[str]) -> None:
+    def on_attachments_released(self, attachment_ids: Sequence[str]) -> None:
         self._sweeper.release(attachment_ids)
-
-    def _make_routes(self, max_bytes: int) -> tuple[PluginRoute, ...]:
-        return (
-            PluginRoute(
-                method="POST",
-                path=IN_CONVERSATION,
-                handler=self._upload,
-                gives=Attached,
-                status=201,
-                most_bytes=max_bytes,
-                counted_as="upload_attachment",
-                errors=UPLOADING,
-            ),
-            PluginRoute(
-                method="GET",
-                path=ONE,
-                handler=self._get,
-                gives=File,
-                counted_as="get_attachment",
-                errors=(AttachmentNotFound,),
-            ),
-            PluginRoute(
-                method="GET",
-                path=f"{ONE}/thumbnail",
-                handler=self._get_thumbnail,
-                gives=File,
-                counted_as="get_thumbnail",
-                errors=(AttachmentNotFound,),
-            ),
-        )
 
     async def _upload(self, request: PluginRequest) -> Mapping[str, object]:
         """Upload a file to a conversation, to name it in `attachmentIds` of messages there within a
@@ -183,8 +190,8 @@ class Attachments(Plugin):
         return {"attachment": shown}
 
     async def _get(self, request: PluginRequest) -> File | Redirect:
-        """The bytes of an attachment, for who may read a message that carries it, and for who has
-        uploaded it as long as it was not sent. Ranges and `If-None-Match` are understood.
+        """The bytes of an attachment, for readers of a message that carries it, and for the user
+        who has uploaded it as long as it was not sent. Ranges and `If-None-Match` are understood.
 
         Raises AttachmentNotFound.
         """
@@ -193,7 +200,7 @@ class Attachments(Plugin):
         return await self._answer(row["_id"], attachment_from(row), inline=inline)
 
     async def _get_thumbnail(self, request: PluginRequest) -> File | Redirect:
-        """The thumbnail of an image in WebP, for who may read the attachment.
+        """The thumbnail of an image in WebP, for readers of the attachment.
 
         Raises AttachmentNotFound, also for one without a thumbnail.
         """
@@ -224,6 +231,7 @@ class Attachments(Plugin):
         row = found.get(attachment_id)
         if row is None:
             raise AttachmentNotFound
+        # Not sent yet: no message decides about it, so only its uploader reads it.
         if "usedAt" not in row and row["userId"] == user_id:
             try:
                 await self.api.load_readable(user_id, row["conversationId"])

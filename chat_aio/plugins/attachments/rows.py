@@ -1,8 +1,8 @@
-"""The rows of attachments: who has uploaded what, and how long it is kept.
+"""The rows of attachments: their uploader, and how long they are kept.
 
-A row is `uploading`, then `stored`. Until `keepUntil` nobody asks whether a message carries it;
+A row is `uploading`, then `stored`. Until `keepUntil` nobody checks whether a message carries it;
 each use puts that off, and a removal applies only behind it. So a message never loses a file that
-it has just begun to carry, however many processes send and remove (docs/decisions/0067).
+it has just begun to carry, however many processes send and remove (decision 0067).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from chat_aio.actions.plugin_api import KEPT_FOR_A_SEND, Attachment, PluginAPI
+from chat_aio.actions.plugin_api import ATTACHMENT_GRACE_PERIOD, Attachment, PluginAPI
 from chat_aio.errors import AttachmentLimitExceeded, AttachmentNotFound
+from chat_aio.plugins.own_collection import OwnCollection
 
 Row = Mapping[str, Any]
 
@@ -33,13 +34,11 @@ class DailyLimits:
 class Rows:
     """The rows of one store; `store` is its name."""
 
+    _rows = OwnCollection("attachments")
+
     def __init__(self, api: PluginAPI, *, store: str) -> None:
         self._api = api
         self._store = store
-
-    @property
-    def _rows(self) -> Any:
-        return self._api.collection("attachments")
 
     def new_id(self) -> str:
         return self._api.new_id()
@@ -102,7 +101,7 @@ class Rows:
         await self._update({"_id": attachment_id}, {"$set": {"size": size}})
 
     async def finish(self, shown: Attachment, *, thumbnail_size: int) -> None:
-        """An upload is complete. Raises AttachmentNotFound if it took so long that it is gone."""
+        """An upload is complete. Raises AttachmentNotFound if it took too long and is removed."""
         fields = shown.model_dump(by_alias=True, exclude={"id"})
         stored = {**fields, "thumbnailSize": thumbnail_size, "state": "stored"}
         uploading = {"_id": shown.id, "state": "uploading"}
@@ -119,20 +118,21 @@ class Rows:
         """Keep attachments for a message that is about to be stored. Raises AttachmentNotFound."""
         now = self._api.now()
         chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored"}
-        update = {"$set": {"usedAt": now}, "$max": {"keepUntil": now + KEPT_FOR_A_SEND}}
+        update = {"$set": {"usedAt": now}, "$max": {"keepUntil": now + ATTACHMENT_GRACE_PERIOD}}
         used = await self._api.write(lambda: self._rows.update_many(chosen, update))
+        # One of them is being removed: the message is not stored, and no file is missing.
         if used.matched_count < len(set(attachment_ids)):
             raise AttachmentNotFound
 
     async def release(self, attachment_ids: Sequence[str]) -> None:
         """A message no longer carries these: look soon whether any other does."""
-        soon = self._api.now() + KEPT_FOR_A_SEND
+        soon = self._api.now() + ATTACHMENT_GRACE_PERIOD
         chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored"}
         update = {"$min": {"keepUntil": soon}}
         await self._api.write(lambda: self._rows.update_many(chosen, update))
 
     async def list_due(self, *, limit: int) -> list[Row]:
-        """Rows that need no longer be kept as far as they say, the oldest first."""
+        """Rows whose `keepUntil` has passed, the oldest first."""
         states = ["uploading", "stored", "removing"]
         due = {"state": {"$in": states}, "keepUntil": {"$lte": self._api.now()}}
         rows = self._rows.find({**due, "store": self._store}).sort("keepUntil", 1).limit(limit)
@@ -146,8 +146,9 @@ class Rows:
         await self._api.write(lambda: self._rows.update_many(chosen, update))
 
     async def decide_removal(self, row: Row) -> bool:
-        """From now on no message can carry a file; False if it was used or kept meanwhile."""
+        """From now on no message can carry a file; False if it was used or kept in the meantime."""
         now = self._api.now()
+        # All of the conditions again: a message may have used it since it was listed.
         due = {"_id": row["_id"], "state": row["state"], "keepUntil": {"$lte": now}}
         lease = {"state": "removing", "keepUntil": now + KEPT_FOR_A_REMOVAL}
         return await self._update(due, {"$set": lease})
@@ -165,7 +166,7 @@ class Rows:
         await self._update({"_id": attachment_id, "state": "removing"}, {"$set": gone})
 
     async def claim_sweep(self, *, seconds: float) -> bool:
-        """Whether this process is the one that sweeps now, and nobody else for so long."""
+        """Whether this process takes the lease of the sweep for these seconds."""
         settings, here = self._api.collection("settings"), {"_id": f"attachments:{self._store}"}
         first = {"$setOnInsert": {"until": self._api.now()}}
         await self._api.write(lambda: settings.update_one(here, first, upsert=True))

@@ -31,7 +31,7 @@ Scan = Callable[[FileInfo, AsyncIterator[bytes]], Awaitable[bool | Refuse]]
 async def require_clean(
     scan: Scan, info: FileInfo, chunks: AsyncIterator[bytes], *, seconds: float
 ) -> None:
-    """Raise AttachmentRejected unless the scanner says that a file is good, also if it fails or
+    """Raise AttachmentRejected unless the scanner accepts a file, also if it fails or
     takes longer."""
     try:
         verdict = await answered(scan(info, chunks), seconds)
@@ -40,5 +40,6 @@ async def require_clean(
         raise AttachmentRejected(UNCHECKED) from None
     if isinstance(verdict, Refuse):
         raise AttachmentRejected(verdict.reason)
+    # Not `if not`: a scanner that returns a text by mistake lets nothing pass.
     if verdict is not True:
         raise AttachmentRejected

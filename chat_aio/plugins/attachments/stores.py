@@ -26,7 +26,7 @@ class Store(ABC):
     @abstractmethod
     async def save(self, file_id: str, chunks: AsyncIterator[bytes]) -> None:
         """Store bytes as they come. If `chunks` raises, the file is not complete: it is deleted
-        afterwards, and so is one that is never asked for."""
+        afterwards, and so is one that is never requested."""
 
     @abstractmethod
     def read(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:

@@ -1,4 +1,4 @@
-"""Removing what no message carries: uploads that were never sent, and what deleted messages had."""
+"""Removing files that no message carries: unsent uploads, and files of deleted messages."""
 
 import asyncio
 import logging
@@ -53,12 +53,19 @@ class Sweeper:
         self._woken.set()
 
     async def sweep(self, advance: Callable[[int], object] = lambda _: None) -> int:
-        """Remove what no message carries; returns how many. `advance` is called with how many
-        files were looked at."""
+        """Remove files that no message carries; returns their number. `advance` is called with how
+        many files were looked at."""
         done = 0
         for _ in range(MOST_AT_ONCE):
             due = await self._rows.list_due(limit=AT_A_TIME)
-            done += await self._sweep(due)
+            kept = await self._kept_of(due)
+            if kept:
+                await self._rows.keep([*kept])
+            for row in due:
+                # Decided in storage: another process may sweep, or a message use the file by now.
+                if row["_id"] not in kept and await self._rows.decide_removal(row):
+                    await self.remove(row)
+                    done += 1
             advance(len(due))
             if len(due) < AT_A_TIME:
                 break
@@ -84,6 +91,7 @@ class Sweeper:
         await self._rows.forget(row["_id"], row["createdAt"])
 
     async def remove_bytes(self, attachment_id: str) -> None:
+        # The thumbnail first: if this is cut short, the file is still found by its row.
         await self._store.delete(attachment_id + THUMBNAIL)
         await self._store.delete(attachment_id)
 
@@ -95,19 +103,8 @@ class Sweeper:
         if not asked:
             return set()
         carried = await self._api.carried_attachments(asked)
-        on_hold = await self._api.users_on_hold()
+        on_hold = await self._api.users_under_legal_hold()
         return carried | {row["_id"] for row in due if row["userId"] in on_hold} - decided
-
-    async def _sweep(self, due: Sequence[Row]) -> int:
-        kept = await self._kept_of(due)
-        if kept:
-            await self._rows.keep([*kept])
-        done = 0
-        for row in due:
-            if row["_id"] not in kept and await self._rows.decide_removal(row):
-                await self.remove(row)
-                done += 1
-        return done
 
     async def _run(self) -> None:
         due = time.monotonic() + self._seconds
@@ -127,6 +124,7 @@ class Sweeper:
                 log.exception("sweeping attachments failed")
 
     async def _note_released(self) -> None:
+        # Before the ids are taken: one that comes during the write wakes the loop again.
         self._woken.clear()
         if released := [*self._released]:
             await self._rows.release(released)

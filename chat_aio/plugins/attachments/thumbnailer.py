@@ -1,4 +1,4 @@
-"""A program of its own that makes thumbnails: images come by standard input, one after the other.
+"""A separate program that makes thumbnails: images come by standard input, one after the other.
 
 It imports nothing of the chat, and may die of an image at any time. Each image is its length in
 eight bytes and then the bytes; the answer is a line of JSON, with `length` bytes of WebP behind it.
@@ -46,7 +46,7 @@ def answer(data: bytes, *, most_pixels: int, side: int) -> tuple[dict[str, Any],
 
 def main() -> None:
     most_pixels, side = map(int, sys.argv[1:3])
-    # Ours comes first, and says what it found instead of raising.
+    # Ours comes first, and returns its findings instead of raising.
     Image.MAX_IMAGE_PIXELS = None
     limit_memory()
     while len(head := sys.stdin.buffer.read(8)) == 8:

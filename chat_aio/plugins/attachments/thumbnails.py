@@ -1,4 +1,4 @@
-"""Thumbnails of images, made by a process of their own (thumbnailer.py).
+"""Thumbnails of images, made by a separate process (thumbnailer.py).
 
 Not by `ProcessPoolExecutor`: its processes would import the host's main module, and one that hangs
 cannot be ended by any public means.
@@ -31,7 +31,7 @@ PROGRAM = Path(__file__).with_name("thumbnailer.py")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What is known of an image: its size, and its thumbnail in WebP, if there is one."""
+    """The data of an image: its size, and its thumbnail in WebP, if there is one."""
 
     width: int | None = None
     height: int | None = None
@@ -64,17 +64,25 @@ class Thumbnails:
         self._turns_of_users[user_id] = turns  # Kept as long as any image waits for it.
         try:
             async with asyncio.timeout(SECONDS), turns:
-                return await self._draw_in_turn(size, chunks)
+                if self._waiting >= MOST_WAITING:
+                    return Drawn()
+                self._waiting += 1
+                try:
+                    async with self._turn:
+                        return await self._draw(size, chunks)
+                finally:
+                    self._waiting -= 1
         except TimeoutError:
             log.warning("no thumbnail of an image of %d bytes within %.0f seconds", size, SECONDS)
             return Drawn()
 
     async def close(self) -> None:
-        """End the process, and with it what it is drawing."""
+        """End the process, and with it the running thumbnail."""
         self._closed = True
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
+        # After `kill`: the running one fails at once, and lets this one in.
         async with self._turn:
             await self._end()
 
@@ -87,52 +95,36 @@ class Thumbnails:
         # Also closes the pipes, or their transports would outlive the loop.
         await process.communicate()
 
-    async def _draw_in_turn(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
-        if self._waiting >= MOST_WAITING:
-            return Drawn()
-        self._waiting += 1
-        try:
-            async with self._turn:
-                return await self._draw(size, chunks)
-        finally:
-            self._waiting -= 1
-
     async def _draw(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
         if self._closed:
             return Drawn()
         try:
-            process = await self._running()
-            found, made = await _ask(process, size, chunks)
+            if self._process is None or self._process.returncode is not None:
+                await self._end()
+                self._process = await asyncio.create_subprocess_exec(
+                    # Without the script's folder, whose modules would hide those of the library.
+                    sys.executable,
+                    "-P",
+                    str(PROGRAM),
+                    *self._arguments,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.DEVNULL,
+                )
+            to, back = self._process.stdin, self._process.stdout
+            assert to is not None
+            assert back is not None
+            to.write(size.to_bytes(8, "big"))
+            async for chunk in chunks:
+                to.write(chunk)
+                await to.drain()
+            found = json.loads(await back.readline())
+            made = await back.readexactly(found["length"])
         except (OSError, EOFError, ValueError):
             log.warning("the process that makes thumbnails has died of an image")
             await self._end()
             return Drawn()
-        except BaseException:  # It was cut short: what it answers would be that of another image.
+        except BaseException:  # It was cut short: its answer would be that of another image.
             await self._end()
             raise
         return Drawn(found.get("width"), found.get("height"), made)
-
-    async def _running(self) -> asyncio.subprocess.Process:
-        if self._process is None or self._process.returncode is not None:
-            await self._end()
-            self._process = await asyncio.create_subprocess_exec(
-                # Without the script's folder, whose modules would hide those of the library.
-                *(sys.executable, "-P", str(PROGRAM), *self._arguments),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
-        return self._process
-
-
-async def _ask(
-    process: asyncio.subprocess.Process, size: int, chunks: AsyncIterator[bytes]
-) -> tuple[dict[str, int], bytes]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(size.to_bytes(8, "big"))
-    async for chunk in chunks:
-        process.stdin.write(chunk)
-        await process.stdin.drain()
-    found = json.loads(await process.stdout.readline())
-    return found, await process.stdout.readexactly(found["length"])

@@ -16,7 +16,7 @@ from chat_aio.plugins.attachments.rows import DailyLimits, Rows
 from chat_aio.plugins.attachments.scanning import FileInfo, Scan, require_clean
 from chat_aio.plugins.attachments.stores import Store
 from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
-from chat_aio.plugins.attachments.thumbnails import Drawn, Thumbnails
+from chat_aio.plugins.attachments.thumbnails import Thumbnails
 
 log = logging.getLogger(__name__)
 
@@ -30,10 +30,10 @@ PIECE_BYTES = 256 * 1024
 class Rules:
     """What may be uploaded."""
 
-    kinds: frozenset[str]
+    content_types: frozenset[str]
     limits: DailyLimits
     scan: Scan | None
-    scan_seconds: float
+    scan_timeout_seconds: float
 
 
 class Counted:
@@ -95,11 +95,12 @@ class Uploading:
         attachment_id, coming = self._rows.new_id(), Counted(upload.chunks)
         try:
             limits = self._rules.limits
+            # Before a byte has come: many uploads at once must not exceed the limit together.
             reserved = min(upload.length or 0, limits.size)
             async with self._turn_of(user_id):
                 await self._rows.begin(attachment_id, user_id, conversation_id, reserved, limits)
             kind = kind_of(await coming.head())
-            if not is_among(kind, self._rules.kinds):
+            if not is_among(kind, self._rules.content_types):
                 raise AttachmentTypeUnsupported(f"files of kind {kind} cannot be attached here")
             await self._store.save(attachment_id, coming.all())
             info = FileInfo(
@@ -111,19 +112,32 @@ class Uploading:
             )
             return await self._check(attachment_id, info)
         except BaseException:
-            await self._discard(attachment_id, coming.size)
+            # The row stays to be removed again later: a write that was not answered in time may
+            # still come.
+            try:
+                await self._rows.refuse(attachment_id, coming.size)
+                await self._sweeper.remove_bytes(attachment_id)
+            except StorageUnavailable:
+                log.warning("what is left of an upload is removed within a day")
+            except Exception:
+                log.exception("what is left of an upload could not be removed yet")
             raise
 
     async def _check(self, attachment_id: str, info: FileInfo) -> Attachment:
-        """What can be said of a file only when all of it is there."""
+        """The properties of a file that are known only when it is complete."""
         if not info.size:
             raise InvalidInput("the file is empty")
         async with self._turn_of(info.user_id):
             await self._rows.measure(attachment_id, info.user_id, info.size, self._rules.limits)
         if self._rules.scan is not None:
-            chunks, seconds = self._read(attachment_id, info), self._rules.scan_seconds
+            chunks = self._store.read(attachment_id, 0, info.size)
+            seconds = self._rules.scan_timeout_seconds
             await require_clean(self._rules.scan, info, chunks, seconds=seconds)
-        drawn = await self._draw(attachment_id, info)
+        # Only now: a file that the scanner refuses is never decoded.
+        chunks = self._store.read(attachment_id, 0, info.size)
+        drawn = await self._thumbnails.draw(info.user_id, info.content_type, info.size, chunks)
+        if drawn.thumbnail:
+            await self._store.save(attachment_id + THUMBNAIL, in_pieces(drawn.thumbnail))
         shown = Attachment(
             id=attachment_id,
             name=info.name,
@@ -135,27 +149,6 @@ class Uploading:
         )
         await self._rows.finish(shown, thumbnail_size=len(drawn.thumbnail))
         return shown
-
-    async def _draw(self, attachment_id: str, info: FileInfo) -> Drawn:
-        chunks = self._read(attachment_id, info)
-        drawn = await self._thumbnails.draw(info.user_id, info.content_type, info.size, chunks)
-        if drawn.thumbnail:
-            await self._store.save(attachment_id + THUMBNAIL, in_pieces(drawn.thumbnail))
-        return drawn
-
-    def _read(self, attachment_id: str, info: FileInfo) -> AsyncIterator[bytes]:
-        return self._store.read(attachment_id, 0, info.size)
-
-    async def _discard(self, attachment_id: str, size: int) -> None:
-        """The row stays to be removed once more later: a write that was not answered in time may
-        still come."""
-        try:
-            await self._rows.refuse(attachment_id, size)
-            await self._sweeper.remove_bytes(attachment_id)
-        except StorageUnavailable:
-            log.warning("what is left of an upload is removed within a day")
-        except Exception:
-            log.exception("what is left of an upload could not be removed yet")
 
 
 async def in_pieces(data: bytes) -> AsyncIterator[bytes]:

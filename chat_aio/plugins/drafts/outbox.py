@@ -15,7 +15,7 @@ Publish = Callable[[str, str, Drafted], None]
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Consecutive parts of a draft, and who writes it."""
+    """Consecutive parts of a draft, and its writer."""
 
     sender_id: str
     drafted: Drafted
@@ -23,7 +23,7 @@ class _Parts:
 
 @dataclass(slots=True)
 class _Waiting:
-    """What waits in a conversation, by draft, the longest waiting first."""
+    """The waiting parts of a conversation, by draft, the longest waiting first."""
 
     parts: dict[str, _Parts] = field(default_factory=dict)
     timer: asyncio.TimerHandle | None = None
@@ -40,19 +40,22 @@ class Outbox:
     def put(self, sender_id: str, conversation_id: str, drafted: Drafted) -> None:
         """Publish parts now or soon; those of a draft in their order."""
         waiting = self._conversations.setdefault(conversation_id, _Waiting())
-        if old := waiting.parts.get(drafted.draft_id):
-            drafted = _joined(old.drafted, drafted)
+        old = waiting.parts.get(drafted.draft_id)
+        # Not joined if parts between them came to another process: readers fetch the gap.
+        if old is not None and old.drafted.last + 1 == drafted.first:
+            both = old.drafted.text + drafted.text
+            drafted = drafted.model_copy(update={"first": old.drafted.first, "text": both})
         waiting.parts[drafted.draft_id] = _Parts(sender_id, drafted)
         if waiting.timer is None:
             self._send(conversation_id)
 
     def drop(self, conversation_id: str, draft_id: str) -> None:
-        """Forget what waits of a draft that has ended."""
+        """Drop the waiting parts of a draft that has ended."""
         if waiting := self._conversations.get(conversation_id):
             waiting.parts.pop(draft_id, None)
 
     def close(self) -> None:
-        """Forget all that waits: readers ask for it."""
+        """Drop all waiting parts: readers fetch them."""
         for conversation in self._conversations.values():
             if conversation.timer:
                 conversation.timer.cancel()
@@ -65,14 +68,7 @@ class Outbox:
             return
         longest = waiting.parts.pop(next(iter(waiting.parts)))
         self._publish(longest.sender_id, conversation_id, longest.drafted)
-        # In an empty context: the budget of whoever wrote this part is not that of the next one.
+        # In an empty context: the budget of this part's writer is not that of the next one.
         waiting.timer = asyncio.get_running_loop().call_later(
             PAUSE_SECONDS, self._send, conversation_id, context=Context()
         )
-
-
-def _joined(old: Drafted, new: Drafted) -> Drafted:
-    """Both as one. If parts between came to another process, the later ones: readers ask."""
-    if old.last + 1 != new.first:
-        return new
-    return new.model_copy(update={"first": old.first, "text": old.text + new.text})

@@ -26,7 +26,7 @@ from chat_aio.schema.drafts import (
     NewPart,
     SentDraft,
 )
-from chat_aio.schema.models import Done, Message
+from chat_aio.schema.models import Message, OkResponse
 from chat_aio.schema.wire import Wire
 from chat_aio.tasks import cancel_and_wait
 
@@ -42,18 +42,24 @@ WRITING = (
     errors.ConversationFrozen,
 )
 SENDING = (
-    *(*WRITING, errors.MessageNotFound, errors.ForbiddenRead),
-    *(errors.MentionNotParticipant, errors.MessageConflict, errors.MessageRejected),
-    *(errors.MessageHeld, errors.SlowMode, errors.ThreadsUnsupported),
+    *WRITING,
+    errors.MessageNotFound,
+    errors.ForbiddenRead,
+    errors.MentionNotParticipant,
+    errors.MessageConflict,
+    errors.MessageRejected,
+    errors.MessageHeld,
+    errors.SlowMode,
+    errors.ThreadsUnsupported,
 )
 
 
 class Drafts(Plugin):
     """Messages that are read while they are written, such as those of a language model
-    (docs/assistants.md).
+    (docs/guides/assistants.md).
 
-    Only `assistants` may write drafts, given as ids or as a function that knows them: what a draft
-    shows was seen by no filter, and by no hook. One to which nothing is added for
+    Only `assistants` may write drafts, given as ids or as a function that knows them: no filter
+    and no hook checks the text of a draft. One to which nothing is added for
     `abandoned_seconds` ends without a message.
     """
 
@@ -72,7 +78,27 @@ class Drafts(Plugin):
             )
         self._may_draft = assistants if callable(assistants) else {*assistants}.__contains__
         self._abandoned_seconds = abandoned_seconds
-        self.routes = self._make_routes()
+        self.routes = (
+            PluginRoute(
+                method="GET",
+                path=DRAFTS,
+                handler=self._list,
+                response_model=DraftList,
+                errors=READING,
+            ),
+            PluginRoute(
+                method="POST",
+                path=DRAFTS,
+                handler=self._begin,
+                request_model=NewDraft,
+                response_model=DraftAnswer,
+                errors=WRITING,
+            ),
+            _act("append", self._append, NewPart, Appended, *WRITING, errors.DraftConflict),
+            replace(_act("finish", self._finish, DraftEnd, SentDraft, *SENDING), quota="messages"),
+            _act("stop", self._stop, DraftChoice, OkResponse, *WRITING),
+            _act("cancel", self._cancel, DraftChoice, OkResponse, errors.InvalidInput),
+        )
 
     async def open(self) -> None:
         rows = Rows(self.api, seconds=self._abandoned_seconds)
@@ -107,6 +133,7 @@ class Drafts(Plugin):
     async def _sweep(self) -> None:
         """End abandoned drafts, of any process, whatever happens."""
         while True:
+            # Often enough that a draft lives a quarter longer than it should at most.
             await asyncio.sleep(min(5.0, self._abandoned_seconds / 4))
             try:
                 await self._drafting.end_abandoned()
@@ -114,25 +141,6 @@ class Drafts(Plugin):
                 continue
             except Exception:
                 log.exception("abandoned drafts could not be ended")
-
-    def _make_routes(self) -> tuple[PluginRoute, ...]:
-        return (
-            PluginRoute(
-                method="GET", path=DRAFTS, handler=self._list, gives=DraftList, errors=READING
-            ),
-            PluginRoute(
-                method="POST",
-                path=DRAFTS,
-                handler=self._begin,
-                takes=NewDraft,
-                gives=DraftAnswer,
-                errors=WRITING,
-            ),
-            _act("append", self._append, NewPart, Appended, *WRITING, errors.DraftConflict),
-            replace(_act("finish", self._finish, DraftEnd, SentDraft, *SENDING), quota="messages"),
-            _act("stop", self._stop, DraftChoice, Done, *WRITING),
-            _act("cancel", self._cancel, DraftChoice, Done, errors.InvalidInput),
-        )
 
     async def _list(self, request: PluginRequest) -> Mapping[str, object]:
         """The drafts that are being written in a conversation, with their text so far, the oldest
@@ -145,7 +153,7 @@ class Drafts(Plugin):
 
     async def _begin(self, request: PluginRequest) -> Mapping[str, object]:
         """For assistants: begin a draft. Its message will be a reply, or in a thread, as given.
-        `askedByUserId` is who may stop it; without one, everybody may who may write.
+        `askedByUserId` may stop it; without one, all users with the right to write may.
 
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked and
         ConversationFrozen.
@@ -173,7 +181,7 @@ class Drafts(Plugin):
         return {"message": await self._drafting.finish(request.user_id, _place(request), given)}
 
     async def _stop(self, request: PluginRequest) -> Mapping[str, object]:
-        """Have an assistant write no more. What it has written so far, it sends.
+        """Stop an assistant. It sends its text so far.
 
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked,
         ConversationFrozen and DraftNotFound.
@@ -222,8 +230,8 @@ class _Here:
 def _act(
     name: str,
     handler: Callable[[PluginRequest], Awaitable[Mapping[str, object]]],
-    takes: type[inputs.Input],
-    gives: type[Wire],
+    request_model: type[inputs.Input],
+    response_model: type[Wire],
     *refused: type[ChatError],
 ) -> PluginRoute:
     """A route that does something with a draft that is there."""
@@ -231,8 +239,8 @@ def _act(
         method="POST",
         path=f"{DRAFTS}/{name}",
         handler=handler,
-        takes=takes,
-        gives=gives,
+        request_model=request_model,
+        response_model=response_model,
         errors=(*refused, errors.DraftNotFound),
     )
 

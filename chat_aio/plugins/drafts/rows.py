@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chat_aio.actions.plugin_api import PluginAPI
+from chat_aio.plugins.own_collection import OwnCollection
 from chat_aio.schema.drafts import NewDraft, NewPart
 
 DRAFTS = "drafts"
@@ -30,13 +31,11 @@ _TYPES: Mapping[str, Any] = {
 class Rows:
     """The collection `drafts`; a draft without a part for `seconds` is abandoned."""
 
+    _rows = OwnCollection(DRAFTS)
+
     def __init__(self, api: PluginAPI, *, seconds: float) -> None:
         self._api = api
         self._kept_for = timedelta(seconds=seconds)
-
-    @property
-    def _rows(self) -> Any:
-        return self._api.collection(DRAFTS)
 
     async def begin(self, user_id: str, conversation_id: str, given: NewDraft) -> Row:
         """Store an empty draft."""
@@ -48,6 +47,7 @@ class Rows:
             "askedByUserId": given.asked_by_user_id,
             "replyToMessageId": given.reply_to_message_id,
             "threadRootMessageId": given.thread_root_message_id,
+            # The key of the message that ends the draft: repeating `finish` sends no second one.
             "clientMessageId": given.client_message_id or draft_id,
             "parts": [],
             "count": 0,
@@ -81,6 +81,8 @@ class Rows:
         that stays within `most` code points. Returns the draft without its parts, None if it was
         not added."""
         text = given.text
+        # All in the filter: repetitions are recognised and two writers exclude one another, at
+        # whichever processes they arrive (decision 0069).
         expected = {
             "_id": given.draft_id,
             "conversationId": conversation_id,
@@ -91,6 +93,7 @@ class Rows:
             "length": {"$lte": most - len(text)},
             **self._alive(),
         }
+        # Pushed, so that the oplog contains only the added text.
         change = {
             "$push": {"parts": text},
             "$inc": {"count": 1, "length": len(text)},
@@ -102,7 +105,8 @@ class Rows:
         return added
 
     async def stop(self, draft_id: str, user_id: str) -> None:
-        """Note who has stopped an open draft, once."""
+        """Note the user who has stopped an open draft, once."""
+        # A flag that the writer sees with its next part: it may use another process.
         query = {"_id": draft_id, "isFinished": False, "stoppedBy": None}
         change = {"$set": {"stoppedBy": user_id}}
         await self._api.write(lambda: self._rows.update_one(query, change))
@@ -136,6 +140,7 @@ class Rows:
 
 def _is_draft(row: Row) -> bool:
     """Whether another program has written something else; that is logged."""
+    # The default is of none of the types, so a missing field is wrong as well.
     wrong = [name for name, kind in _TYPES.items() if not isinstance(row.get(name, _TYPES), kind)]
     if wrong or not all(isinstance(part, str) for part in row["parts"]):
         log.error("a draft is not as it must be: %s", ", ".join(wrong or ["parts"]))

@@ -1,4 +1,4 @@
-"""Notifications: users are told of messages that they have not seen (docs/notifications.md)."""
+"""Notifications: users are notified of unseen messages (docs/guides/notifications.md)."""
 
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Notification
 from chat_aio.plugins.notifications.plugin import Notifications

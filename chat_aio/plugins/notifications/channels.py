@@ -15,10 +15,10 @@ EXCERPT = 140
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """What one user is told: a message that they have not seen, as it is now.
+    """The notification of one user: an unseen message, in its current state.
 
-    `count` is how many messages of the conversation it stands for, the message being the newest.
-    `id` is the same at each try, so whoever receives it can recognise a repetition.
+    `count` is the number of messages of the conversation that it represents, this one the newest.
+    `id` is the same at each try, so receivers can recognise a repetition.
     """
 
     user_id: str
@@ -60,7 +60,7 @@ Deliver = Callable[[Notification], Awaitable[None]]
 
 
 class DeliveryFailed(Exception):
-    """A notification was not delivered and is to be tried again; the text is for operators."""
+    """A notification was not delivered and will be tried again; the text is for operators."""
 
 
 class Channel(ABC):
@@ -91,6 +91,8 @@ class Function(Channel):
         self._seconds = seconds
 
     async def send(self, notification: Notification, done: set[str]) -> None:
+        # A retry of another channel must not deliver here a second time.
         if self.name not in done:
+            # Not cancelled: it may be in a call of the host's driver.
             await answered(self._deliver(notification), self._seconds)
             done.add(self.name)

@@ -1,7 +1,7 @@
-"""Delivery: what each user is to be told, in order, several users at once.
+"""Delivery: the notifications of each user, in order, several users at once.
 
 Each user has a lane, a task that lives as long as something waits for them. A try that fails holds
-up that user alone. Those that have failed before have slots of their own, so that many dead ends do
+up that user alone. Those that have failed before have separate slots, so that many dead ends do
 not hold up the others.
 """
 
@@ -19,7 +19,7 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import NotificationOutcome, Observer
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.deciding import Decider, Recipients
-from chat_aio.plugins.notifications.lease import Lease, LeaseLost
+from chat_aio.plugins.notifications.lease import LeaseLost, NotificationLease
 from chat_aio.plugins.notifications.rows import Row, Rows
 from chat_aio.tasks import cancel_and_wait
 
@@ -44,22 +44,24 @@ class Delivery:
     def __init__(
         self,
         api: PluginAPI,
-        lease: Lease,
+        lease: NotificationLease,
         rows: Rows,
         decider: Decider,
         channels: Sequence[Channel],
         *,
         concurrency: int,
-        tries: int,
-        back_off_seconds: float,
+        max_attempts: int,
+        retry_backoff_seconds: float,
+        once_until_read: bool,
     ) -> None:
         self._api = api
         self._lease = lease
         self._rows = rows
         self._decider = decider
         self._channels = channels
-        self._most_tries = tries
-        self._back_off = back_off_seconds
+        self._max_attempts = max_attempts
+        self._back_off = retry_backoff_seconds
+        self._once_until_read = once_until_read
         self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self._slots = asyncio.Semaphore(concurrency)
         self._slots_after_failure = asyncio.Semaphore(max(1, concurrency // 4))
@@ -71,6 +73,7 @@ class Delivery:
 
     def wake_again(self, user_ids: Iterable[str]) -> None:
         """Something has waited for these users, in this order; some of them get a lane."""
+        # The longest waiting come first; the others get a lane at a later look.
         room = max(0, MOST_LANES - len(self._lanes))
         self.wake([*islice((user_id for user_id in user_ids if user_id not in self._lanes), room)])
 
@@ -83,14 +86,14 @@ class Delivery:
                 self._lanes[user_id] = lane
 
     async def finish(self, *, seconds: float) -> None:
-        """Begin nothing new, and wait for what is under way: in another process it would be
+        """Start nothing new, and wait for running deliveries: in another process it would be
         delivered again."""
         self._finishing = True
         if self._trying:
             await asyncio.wait(self._trying, timeout=seconds)
 
     async def close(self) -> None:
-        """End all lanes. What is under way is tried again by whoever holds the lease next."""
+        """End all lanes. The next holder of the lease repeats running deliveries."""
         await cancel_and_wait(*self._lanes.values())
         self._lanes.clear()
 
@@ -99,7 +102,7 @@ class Delivery:
             while user_id in self._again and not self._finishing:
                 self._again.discard(user_id)
                 try:
-                    await self._tell(user_id)
+                    await self._deliver_waiting(user_id)
                 except StorageUnavailable:
                     self._again.add(user_id)
                     await asyncio.sleep(PAUSE_SECONDS)
@@ -111,7 +114,7 @@ class Delivery:
         finally:
             self._lanes.pop(user_id, None)
 
-    async def _tell(self, user_id: str) -> None:
+    async def _deliver_waiting(self, user_id: str) -> None:
         """Deliver all that waits for a user, in its order."""
         while True:
             async with self._looks:
@@ -124,50 +127,56 @@ class Delivery:
                     return
                 left = (row["notBefore"] - self._api.now()).total_seconds()
                 if left > LANE_SECONDS:
-                    # Without a lane meanwhile: the next look at all who wait makes one in time.
+                    # No lane for now: the next look at all waiting users makes one in time.
                     await self._rows.hold_up(user_id, row["notBefore"])
                     return
                 if left > 0:
                     await asyncio.sleep(left)
                     break
-                if not await self._tell_one(row, waiting):
+                if not await self._deliver_one(row, waiting):
                     break
 
-    async def _tell_one(self, row: Row, waiting: Sequence[Row]) -> bool:
+    async def _deliver_one(self, row: Row, waiting: Sequence[Row]) -> bool:
         """Deliver one notification; False if the waiting rows have to be read again."""
+        # Of the user, not of the row: their next notification would fail as well.
         failing = row["tries"] or row["userId"] in self._failing
         slots = self._slots_after_failure if failing else self._slots
         lane = self._lanes[row["userId"]]
         async with slots:
+            # Again, for the wait for a slot may have been long.
             self._lease.require()
             if self._finishing:
                 return False
             self._trying.add(lane)
             try:
-                return await self._tell_wanted(row, waiting)
+                # Decided again before each try: the message may be deleted by now, or seen.
+                recipients = await self._decider.decide_again(row["messageId"])
+                if recipients is None or row["userId"] not in recipients.quiet_until:
+                    await self._end(row, "dropped", state="dropped")
+                    return True
+                until = recipients.quiet_until[row["userId"]]
+                if until is not None and until > self._api.now():
+                    await self._rows.change(row, held=True, due=until, notBefore=until)
+                    return False
+                if (row["held"] or self._once_until_read) and await self._merge(row, waiting):
+                    return False
+                if self._once_until_read and await self._is_notified(row, recipients):
+                    await self._end(row, "dropped", state="dropped")
+                    return True
+                return await self._try(row, recipients)
             finally:
                 self._trying.discard(lane)
 
-    async def _tell_wanted(self, row: Row, waiting: Sequence[Row]) -> bool:
-        """As `_tell_one`, unless the notification is no longer wanted, or not now."""
-        recipients = await self._decider.decide_again(row["messageId"])
-        if recipients is None or row["userId"] not in recipients.quiet_until:
-            await self._end(row, "dropped", state="dropped")
-            return True
-        until = recipients.quiet_until[row["userId"]]
-        if until is not None and until > self._api.now():
-            await self._rows.change(row, held=True, due=until, notBefore=until)
-            return False
-        if row["held"] and await self._merge(row, waiting):
-            return False
-        return await self._try(row, recipients)
-
     async def _merge(self, row: Row, waiting: Sequence[Row]) -> bool:
-        """After quiet hours a user is told once of each conversation: of the newest message, with
-        their number. Returns whether this row was merged into the next one."""
+        """After quiet hours, and always with `once_until_read`, a user gets one notification per
+        conversation: the newest message, with their number. Returns whether this row was merged
+        into the next one."""
+        if row["done"]:
+            # A channel has delivered it: as a part of another one it would arrive there again.
+            return False
         for other in waiting:
             if (
-                other["held"]
+                (other["held"] or self._once_until_read)
                 and other["conversationId"] == row["conversationId"]
                 and other["seq"] > row["seq"]
                 and other["notBefore"] <= self._api.now()
@@ -181,7 +190,20 @@ class Delivery:
                     return True
         return False
 
+    async def _is_notified(self, row: Row, recipients: Recipients) -> bool:
+        """Whether the user was notified of an earlier message of the conversation and has not read
+        it since."""
+        audience = recipients.audience
+        (joined_at,) = (
+            participant.joined_at
+            for participant in audience.conversation.participants
+            if participant.user_id == row["userId"]
+        )
+        read = audience.read_seqs[row["userId"]]
+        return await self._rows.notified_since(row, read=read, joined_at=joined_at)
+
     async def _try(self, row: Row, recipients: Recipients) -> bool:
+        """Send by all channels that have not delivered yet; returns whether none has failed."""
         notification = Notification(
             user_id=row["userId"],
             message=recipients.audience.message,
@@ -200,35 +222,34 @@ class Delivery:
             self._failing.discard(row["userId"])
             await self._end(row, "delivered", state="delivered", done=sorted(done), error=None)
             return True
+        # The lane was ended, which is no failure of the channel.
         if isinstance(errors[0], asyncio.CancelledError):
             raise errors[0]
-        await self._fail(row, errors[0], sorted(done))
-        return False
-
-    async def _fail(self, row: Row, error: BaseException, done: list[str]) -> None:
         self._failing.add(row["userId"])
+        if isinstance(errors[0], DeliveryFailed):
+            text = str(errors[0])[:ERROR_LENGTH]
+        else:
+            # Operators see only its name: the text of an unknown error may quote the message.
+            log.warning("a notification could not be delivered", exc_info=errors[0])
+            text = type(errors[0]).__name__
         tries = row["tries"] + 1
-        said = {"tries": tries, "done": done, "error": _text_of(error)}
-        if tries >= self._most_tries or self._api.now() - row["due"] > TOO_OLD:
-            log.error("a notification was given up after %d tries: %s", tries, said["error"])
-            await self._end(row, "dead", state="dead", **said)
-            return
+        failed = {"tries": tries, "done": sorted(done), "error": text}
+        if tries >= self._max_attempts or self._api.now() - row["due"] > TOO_OLD:
+            log.error("a notification was given up after %d tries: %s", tries, text)
+            await self._end(row, "dead", state="dead", **failed)
+            return False
+        # Spread by a fifth: notifications that failed together are not tried again together.
         seconds = min(self._back_off * 2 ** (tries - 1), LONGEST_BACK_OFF)
         later = self._api.now() + timedelta(seconds=seconds * random.uniform(0.8, 1.2))
-        await self._end(row, "failed", notBefore=later, **said)
+        await self._end(row, "failed", notBefore=later, **failed)
+        return False
 
     async def _end(self, row: Row, outcome: NotificationOutcome, **fields: Any) -> None:
-        await self._rows.change(row, **fields)
+        if outcome == "delivered" and self._once_until_read:
+            await self._rows.set_notified(row, **fields)
+        else:
+            await self._rows.change(row, **fields)
         seconds = (self._api.now() - row["due"]).total_seconds()
         self._api.notify_observers(
             Observer.notification_ended, outcome=outcome, seconds=max(0.0, seconds)
         )
-
-
-def _text_of(error: BaseException) -> str:
-    """What operators see. Other errors are logged with their traceback: their texts may quote
-    messages."""
-    if isinstance(error, DeliveryFailed):
-        return str(error)[:ERROR_LENGTH]
-    log.warning("a notification could not be delivered", exc_info=error)
-    return type(error).__name__

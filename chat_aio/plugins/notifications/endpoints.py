@@ -32,19 +32,17 @@ def host_of(endpoint: str, allowed: Iterable[str]) -> str:
     """The host of an endpoint, with its port if it names one. Raises ValueError unless it is HTTPS
     at one of the allowed hosts; `*.example.org` allows all below it."""
     found = _ENDPOINT.fullmatch(endpoint)
+    # Both are allowed by the pattern, and read differently by programs.
     if found is None or "\\" in endpoint or "#" in endpoint:
         raise ValueError("must be a URL of https in ASCII, with a plain host and without a user")
     host, port = found["host"].lower(), int(found["port"] or 443)
     place = host if port == 443 else f"{host}:{port}"
-    if not any(_matches(place, network) for network in allowed):
+    if not any(
+        place.endswith(pattern[1:]) if pattern.startswith("*.") else place == pattern
+        for pattern in allowed
+    ):
         raise ValueError("must be of a push service that is allowed here")
     return place
-
-
-def _matches(place: str, allowed: str) -> bool:
-    if allowed.startswith("*."):
-        return place.endswith(allowed[1:])
-    return place == allowed
 
 
 class PublicResolver(AbstractResolver):
@@ -69,5 +67,6 @@ class PublicResolver(AbstractResolver):
 
 def is_public(address: str) -> bool:
     found = ip_address(address.partition("%")[0])
+    # `::ffff:127.0.0.1` is this machine, and is no loopback address of IPv6.
     inner = found.ipv4_mapped if isinstance(found, IPv6Address) else None
     return (inner or found).is_global and not (inner or found).is_multicast

@@ -3,20 +3,22 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
+from typing import Literal
 
 from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput, PushUnsupported
 from chat_aio.plugin_types.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
 from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
 from chat_aio.plugins.notifications.delivering import Delivery
-from chat_aio.plugins.notifications.lease import Lease
+from chat_aio.plugins.notifications.lease import NotificationLease
 from chat_aio.plugins.notifications.preferences import Preferences, default_level
 from chat_aio.plugins.notifications.push import Push
 from chat_aio.plugins.notifications.quiet_hours import checked
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.shown import Shown
 from chat_aio.plugins.notifications.working import Worker
-from chat_aio.schema.models import Done
+from chat_aio.schema.models import OkResponse
 from chat_aio.schema.notifications import (
     ConversationNotifications,
     NewNotificationLevel,
@@ -37,13 +39,18 @@ UNREADABLE = (ConversationNotFound, ForbiddenRead)
 
 class Notifications(Plugin):
     """Tells users of messages that they have not seen `delay_seconds` after they were sent
-    (docs/notifications.md): by `deliver`, an async function of yours, and by `channels`, such as
+    (docs/guides/notifications.md): by `deliver`, your async function, and by `channels`, such as
     `Webhook(...)` and `Push(...)`.
 
     One process at a time does it. If it dies, another one goes on within `lease_seconds` and a
-    third of them. A notification that fails is tried again, `tries` times, at first after
-    `back_off_seconds` and then after twice as long each time. Notifications go to `concurrency`
-    users at once, and to a quarter as many whose last one has failed.
+    third of them. A notification that fails is tried again, `max_attempts` times, at first after
+    `retry_backoff_seconds` and then after twice as long each time. Notifications go to
+    `concurrency` users at once, and to a quarter as many whose last one has failed.
+
+    With `suppress_when="read"`, users are notified although a stream of theirs has shown the
+    message, unless they have read it: for apps that hold a stream open on every page. With
+    `once_until_read`, a user gets one notification for a conversation, with the number of messages,
+    and the next one only after they have read that message.
     """
 
     def __init__(
@@ -51,24 +58,37 @@ class Notifications(Plugin):
         deliver: Deliver | None = None,
         *,
         channels: Sequence[Channel] = (),
-        deliver_seconds: float = 30.0,
+        delivery_timeout_seconds: float = 30.0,
         delay_seconds: float = 10.0,
         lease_seconds: float = 5.0,
-        tries: int = 12,
-        back_off_seconds: float = 5.0,
+        max_attempts: int = 12,
+        retry_backoff_seconds: float = 5.0,
         concurrency: int = 200,
+        suppress_when: Literal["delivered", "read"] = "delivered",
+        once_until_read: bool = False,
     ) -> None:
-        positive = (deliver_seconds, delay_seconds, lease_seconds, tries, back_off_seconds)
+        positive = (
+            delivery_timeout_seconds,
+            delay_seconds,
+            lease_seconds,
+            max_attempts,
+            retry_backoff_seconds,
+        )
         if min(*positive, concurrency) <= 0:
             raise ValueError("Notifications: times and numbers must be positive")
-        own = [] if deliver is None else [Function(deliver, seconds=deliver_seconds)]
+        if suppress_when not in ("delivered", "read"):
+            raise ValueError('Notifications(suppress_when=...): "delivered" or "read"')
+        own = [] if deliver is None else [Function(deliver, seconds=delivery_timeout_seconds)]
         self._channels = (*own, *channels)
         self._push = next((channel for channel in channels if isinstance(channel, Push)), None)
         self._delay = delay_seconds
         self._lease_seconds = lease_seconds
-        self._tries = tries
-        self._back_off = back_off_seconds
+        self._max_attempts = max_attempts
+        self._back_off = retry_backoff_seconds
         self._concurrency = concurrency
+        self._suppress_when = suppress_when
+        self._once_until_read = once_until_read
+        self._shown: Shown | None = None
         self._opened = AsyncExitStack()
         self.routes = self._make_routes()
 
@@ -78,11 +98,29 @@ class Notifications(Plugin):
                 await channel.open(self.api)
                 opened.push_async_callback(channel.close)
             self._preferences = Preferences(self.api)
-            # Well within the delay: what was shown must be written before it is asked for.
-            self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))
-            opened.push_async_callback(self._shown.close)
+            if self._suppress_when == "delivered":
+                # Well within the delay: delivered ranges must be written before they are read.
+                self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))
+                opened.push_async_callback(self._shown.close)
             if self._channels:
-                worker = self._make_worker()
+                lease = NotificationLease.of(self.api, seconds=self._lease_seconds)
+                rows = Rows(self.api)
+                decider = Decider(self.api, self._preferences, self._shown)
+                make_delivery = partial(
+                    Delivery,
+                    self.api,
+                    lease,
+                    rows,
+                    decider,
+                    self._channels,
+                    concurrency=self._concurrency,
+                    max_attempts=self._max_attempts,
+                    retry_backoff_seconds=self._back_off,
+                    once_until_read=self._once_until_read,
+                )
+                worker = Worker(
+                    self.api, lease, rows, decider, make_delivery, delay_seconds=self._delay
+                )
                 worker.open()
                 opened.push_async_callback(worker.close)
             self._opened = opened.pop_all()
@@ -90,88 +128,70 @@ class Notifications(Plugin):
     async def close(self) -> None:
         await self._opened.aclose()
 
-    def _make_worker(self) -> Worker:
-        lease = Lease(self.api, seconds=self._lease_seconds)
-        rows = Rows(self.api)
-        decider = Decider(self.api, self._preferences, self._shown)
-
-        def make_delivery() -> Delivery:
-            return Delivery(
-                self.api,
-                lease,
-                rows,
-                decider,
-                self._channels,
-                concurrency=self._concurrency,
-                tries=self._tries,
-                back_off_seconds=self._back_off,
-            )
-
-        return Worker(self.api, lease, rows, decider, make_delivery, delay_seconds=self._delay)
-
     def stream_opened(self, user_id: str) -> None:
-        self._shown.opened(user_id)
+        if self._shown is not None:
+            self._shown.opened(user_id)
 
     def stream_closed(self, user_id: str) -> None:
-        self._shown.closed(user_id)
+        if self._shown is not None:
+            self._shown.closed(user_id)
 
     def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
-        self._shown.note(user_id, message)
+        if self._shown is not None:
+            self._shown.note(user_id, message)
 
     def _make_routes(self) -> tuple[PluginRoute, ...]:
         return (
             PluginRoute(
-                method="GET", path=SETTINGS, handler=self._show_settings, gives=NotificationSettings
+                method="GET",
+                path=SETTINGS,
+                handler=self._show_settings,
+                response_model=NotificationSettings,
             ),
             PluginRoute(
                 method="PUT",
                 path=SETTINGS,
                 handler=self._set_settings,
-                takes=NewNotificationSettings,
-                gives=NotificationSettings,
+                request_model=NewNotificationSettings,
+                response_model=NotificationSettings,
                 errors=(InvalidInput,),
             ),
             PluginRoute(
                 method="GET",
                 path=IN_CONVERSATION,
                 handler=self._show_level,
-                gives=ConversationNotifications,
+                response_model=ConversationNotifications,
                 errors=UNREADABLE,
             ),
             PluginRoute(
                 method="PUT",
                 path=IN_CONVERSATION,
                 handler=self._set_level,
-                takes=NewNotificationLevel,
-                gives=ConversationNotifications,
+                request_model=NewNotificationLevel,
+                response_model=ConversationNotifications,
                 errors=(InvalidInput, *UNREADABLE),
             ),
-            *self._subscription_routes(),
-        )
-
-    def _subscription_routes(self) -> tuple[PluginRoute, ...]:
-        return (
             PluginRoute(
                 method="GET",
                 path=SUBSCRIPTIONS,
                 handler=self._list_subscriptions,
-                gives=PushSubscriptions,
+                response_model=PushSubscriptions,
                 errors=(PushUnsupported,),
             ),
             PluginRoute(
                 method="POST",
                 path=SUBSCRIPTIONS,
                 handler=self._subscribe,
-                takes=NewSubscription,
-                gives=SubscribedTo,
+                request_model=NewSubscription,
+                response_model=SubscribedTo,
                 errors=(InvalidInput, PushUnsupported),
             ),
             PluginRoute(
                 method="DELETE",
                 path=SUBSCRIPTIONS,
                 handler=self._unsubscribe,
-                takes=SubscriptionChoice,
-                gives=Done,
+                request_model=SubscriptionChoice,
+                response_model=OkResponse,
                 errors=(InvalidInput, PushUnsupported),
             ),
         )
@@ -181,7 +201,7 @@ class Notifications(Plugin):
         return {"quietHours": await self._preferences.quiet_hours_of(request.user_id)}
 
     async def _set_settings(self, request: PluginRequest) -> Mapping[str, object]:
-        """Set the caller's quiet hours; null or none clears them. Messages of quiet hours are told
+        """Set the caller's quiet hours; null or none clears them. Messages of quiet hours are sent
         at their end, one notification for each conversation.
 
         Raises InvalidInput.
@@ -200,8 +220,8 @@ class Notifications(Plugin):
         return {"quietHours": hours}
 
     async def _show_level(self, request: PluginRequest) -> Mapping[str, object]:
-        """What the caller is told of in a conversation. In public channels the default is mentions,
-        elsewhere all.
+        """The caller's notification level in a conversation. In public channels the default is
+        mentions, elsewhere all.
 
         Raises ConversationNotFound and ForbiddenRead.
         """
@@ -211,7 +231,7 @@ class Notifications(Plugin):
         return {"level": level or default_level(conversation), "isDefault": level is None}
 
     async def _set_level(self, request: PluginRequest) -> Mapping[str, object]:
-        """Set what the caller is told of in a conversation; null or none is the default again.
+        """Set the caller's notification level in a conversation; null or none is the default again.
 
         Raises InvalidInput, ConversationNotFound and ForbiddenRead.
         """

@@ -1,4 +1,4 @@
-"""What users want to be told: a level for each conversation, and quiet hours."""
+"""Users' notification settings: a level for each conversation, and quiet hours."""
 
 import logging
 from collections.abc import Collection, Mapping
@@ -7,6 +7,7 @@ from typing import Any, Literal, cast
 
 from chat_aio.actions.plugin_api import Conversation, PluginAPI
 from chat_aio.plugins.notifications.quiet_hours import checked
+from chat_aio.plugins.own_collection import OwnCollection
 
 log = logging.getLogger(__name__)
 
@@ -19,19 +20,17 @@ Pair = tuple[str, str | None]
 
 
 def default_level(conversation: Conversation) -> Level:
-    """In a public channel a user is told of mentions only, elsewhere of everything."""
+    """In a public channel users are notified of mentions only, elsewhere of all messages."""
     return "mentions" if conversation.visibility == "public" else "all"
 
 
 class Preferences:
     """The collection `notification_settings`."""
 
+    _rows = OwnCollection("notification_settings")
+
     def __init__(self, api: PluginAPI) -> None:
         self._api = api
-
-    @property
-    def _rows(self) -> Any:
-        return self._api.collection("notification_settings")
 
     async def find(self, pairs: Collection[Pair]) -> dict[Pair, Mapping[str, Any]]:
         """The rows of some users and conversations."""
@@ -62,6 +61,7 @@ class Preferences:
         self, user_id: str, conversation_id: str | None, name: str, value: object
     ) -> None:
         here = {"_id": _row_id(user_id, conversation_id)}
+        # A row has one setting only, so clearing it removes the row.
         if value is None:
             await self._api.write(lambda: self._rows.delete_one(here))
             return

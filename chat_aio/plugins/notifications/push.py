@@ -15,6 +15,7 @@ from chat_aio.errors import InvalidInput, SetupError
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
 from chat_aio.plugins.notifications.rows import Row, has_types
+from chat_aio.plugins.own_collection import OwnCollection
 from chat_aio.schema.notifications import PushSubscription
 from chat_aio.schema.wire import json_from
 
@@ -42,11 +43,13 @@ class Push(Channel):
     """Sends notifications to the subscriptions of a user, encrypted and signed with the VAPID key
     (the private key as base64url or DER; `subject` is such as `mailto:ops@example.org`).
 
-    A user has at most `per_user` subscriptions; a newer one replaces the oldest. One that the push
-    service no longer knows is removed. Raises SetupError without the package pywebpush.
+    A user has at most `max_subscriptions_per_user` subscriptions; a newer one replaces the oldest.
+    One that the push service no longer knows is removed. Raises SetupError without the package
+    pywebpush.
     """
 
     name = "push"
+    _rows = OwnCollection("push_subscriptions")
 
     def __init__(
         self,
@@ -54,7 +57,7 @@ class Push(Channel):
         subject: str,
         *,
         hosts: Sequence[str] = PUSH_HOSTS,
-        per_user: int = 10,
+        max_subscriptions_per_user: int = 10,
         seconds: float = 5.0,
         ttl_seconds: int = 86_400,
         connector: Callable[[], TCPConnector] = public_connector,
@@ -64,21 +67,17 @@ class Push(Channel):
             from pywebpush import WebPusher
         except ImportError:
             raise SetupError(
-                "Web Push needs a package: pip install chat-aio[notifications]"
+                "Web Push needs the extra notifications (docs/start/installation.md)"
             ) from None
         self._vapid: Any = Vapid02.from_string(private_key)
         self._pusher = WebPusher
         self._subject = subject
         self._hosts = tuple(hosts)
-        self._per_user = per_user
+        self._max_subscriptions_per_user = max_subscriptions_per_user
         self._timeout = ClientTimeout(total=seconds)
         self._ttl = str(ttl_seconds)
         self._connector = connector
         self._tokens: dict[str, tuple[float, str]] = {}
-
-    @property
-    def _rows(self) -> Any:
-        return self._api.collection("push_subscriptions")
 
     @property
     def public_key(self) -> str:
@@ -113,7 +112,8 @@ class Push(Channel):
             "failures": 0,
         }
         await self._api.write(lambda: self._rows.update_one(here, {"$set": fields}, upsert=True))
-        surplus = (await self._list(user_id))[: -self._per_user]
+        # The oldest go: a browser that is used renews its subscription.
+        surplus = (await self._list(user_id))[: -self._max_subscriptions_per_user]
         ids = [row["_id"] for row in surplus]
         await self._api.write(lambda: self._rows.delete_many({"_id": {"$in": ids}}))
         return _shown({**here, **fields})
@@ -137,7 +137,10 @@ class Push(Channel):
         )
         failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         done |= {
-            _mark(row) for row, outcome in zip(left, outcomes, strict=True) if outcome not in failed
+            # By subscription: after one dead browser the others must not ring twice.
+            _mark(row)
+            for row, outcome in zip(left, outcomes, strict=True)
+            if outcome not in failed
         }
         if failed:
             raise failed[0]
@@ -152,7 +155,9 @@ class Push(Channel):
         """Send to one subscription, or remove it if it is gone. Raises DeliveryFailed."""
         try:
             host = self._host_of(row["endpoint"])
-            body = await asyncio.to_thread(self._encrypted, row, data)
+            keys = {name: row[name] for name in ("p256dh", "auth")}
+            pusher = self._pusher({"endpoint": row["endpoint"], "keys": keys})
+            body: bytes = (await asyncio.to_thread(pusher.encode, data))["body"]
         except (InvalidInput, ValueError):
             await self._remove(row)  # Of hosts that are no longer allowed, or with impossible keys.
             return
@@ -160,7 +165,11 @@ class Push(Channel):
         if status in GONE:
             await self._remove(row)
         elif not 200 <= status < 300:
-            await self._count_failure(row)
+            if row["failures"] + 1 >= MOST_FAILURES:
+                await self._remove(row)
+            else:
+                more = {"$inc": {"failures": 1}}
+                await self._api.write(lambda: self._rows.update_one({"_id": row["_id"]}, more))
             said = f"answered {status}" if status else "did not answer"
             raise DeliveryFailed(f"{host} {said}")
         elif row["failures"]:
@@ -177,17 +186,15 @@ class Push(Channel):
         }
         try:
             async with self._session.post(
-                endpoint, data=body, headers=headers, allow_redirects=False
+                # No redirects: they could lead into the network of the host.
+                endpoint,
+                data=body,
+                headers=headers,
+                allow_redirects=False,
             ) as response:
                 return response.status
         except (ClientError, OSError, TimeoutError):
             return 0
-
-    def _encrypted(self, row: Row, data: bytes) -> bytes:
-        keys = {name: row[name] for name in ("p256dh", "auth")}
-        pusher = self._pusher({"endpoint": row["endpoint"], "keys": keys})
-        body: bytes = pusher.encode(data)["body"]
-        return body
 
     def _token(self, endpoint: str) -> str:
         """The Authorization for a push service; made once an hour."""
@@ -206,15 +213,8 @@ class Push(Channel):
         except ValueError as error:
             raise InvalidInput(f"endpoint {error}") from None
 
-    async def _count_failure(self, row: Row) -> None:
-        if row["failures"] + 1 >= MOST_FAILURES:
-            await self._remove(row)
-            return
-        here = {"_id": row["_id"]}
-        await self._api.write(lambda: self._rows.update_one(here, {"$inc": {"failures": 1}}))
-
     async def _remove(self, row: Row) -> None:
-        # Not one that was renewed meanwhile.
+        # Not one that was renewed in the meantime.
         here = {"_id": row["_id"], "createdAt": row["createdAt"]}
         await self._api.write(lambda: self._rows.delete_one(here))
 

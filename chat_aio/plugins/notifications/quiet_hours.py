@@ -1,4 +1,4 @@
-"""Quiet hours: a span of each day, in a user's own time zone, in which nothing is told."""
+"""Quiet hours: a span of each day, in a user's time zone, without notifications."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
@@ -32,9 +32,11 @@ def end_of(hours: Mapping[str, str], at: datetime) -> datetime | None:
     zone = zone_named(hours["timeZone"])
     start, end = _clock(hours["start"]), _clock(hours["end"])
     local = at.astimezone(zone)
+    # Hours that began yesterday may reach over midnight.
     for days in (-1, 0):
         day = local.date() + timedelta(days=days)
         last = day if start < end else day + timedelta(days=1)
+        # By the wall clock of each day, so that they keep their hours when clocks change.
         begins = datetime.combine(day, start, zone).astimezone(UTC)
         ends = datetime.combine(last, end, zone).astimezone(UTC)
         if begins <= at < ends:

@@ -1,4 +1,4 @@
-"""The rows of notifications: messages to be decided, and what each user is to be told."""
+"""The rows of notifications: undecided messages, and the notifications of each user."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,6 +7,7 @@ from typing import Any
 
 from chat_aio.actions.plugin_api import CreatedMessage, PluginAPI, Write
 from chat_aio.observability.observer import NotificationBacklog
+from chat_aio.plugins.own_collection import OwnCollection
 
 Row = Mapping[str, Any]
 
@@ -30,16 +31,11 @@ log = logging.getLogger(__name__)
 class Rows:
     """The collections `notification_messages` and `notifications`. Each write may be repeated."""
 
+    _messages = OwnCollection(MESSAGES)
+    _told = OwnCollection(TOLD)
+
     def __init__(self, api: PluginAPI) -> None:
         self._api = api
-
-    @property
-    def _messages(self) -> Any:
-        return self._api.collection(MESSAGES)
-
-    @property
-    def _told(self) -> Any:
-        return self._api.collection(TOLD)
 
     async def add_messages(self, created: Sequence[CreatedMessage], delay: timedelta) -> None:
         """Note messages to be decided after a delay, except those that are noted already."""
@@ -76,14 +72,14 @@ class Rows:
         )
 
     async def add(self, rows: Iterable[Row]) -> None:
-        """Store what users are to be told, except what they were told already."""
+        """Store the users' notifications, except those that were sent already."""
         await self._api.write_many(
             TOLD,
             [_unless_there(told_id(row["userId"], row["messageId"]), **row) for row in rows],
         )
 
     async def waiting_of(self, user_id: str, *, limit: int) -> list[Row]:
-        """What a user is to be told, in its order."""
+        """The notifications of a user, in order."""
         chosen = {"userId": user_id, "state": "waiting"}
         found = await self._found(self._told, chosen, ("at", "seq"), limit)
         kept = [row for row in found if has_types(row, _TYPES)]
@@ -92,16 +88,16 @@ class Rows:
         return kept
 
     async def users_waiting(self, until: datetime) -> list[str]:
-        """The users who are to be told something by a time, who has waited longest first."""
+        """The users with notifications due by a time, the longest waiting first."""
         pipeline: list[dict[str, Any]] = [
             {"$match": {"state": "waiting", "notBefore": {"$lte": until}}},
             {"$group": {"_id": "$userId", "since": {"$min": "$notBefore"}}},
             {"$sort": {"since": 1}},
         ]
-        return [row["_id"] for row in await self._aggregated(pipeline)]
+        return [row["_id"] for row in await self._api.aggregate(TOLD, pipeline)]
 
     async def hold_up(self, user_id: str, until: datetime) -> None:
-        """Let all that waits for a user wait for what comes first."""
+        """Delay all notifications of a user until the first one's time."""
         chosen = {"userId": user_id, "state": "waiting", "notBefore": {"$lt": until}}
         await self._api.write(
             lambda: self._told.update_many(chosen, {"$set": {"notBefore": until}})
@@ -112,11 +108,43 @@ class Rows:
         chosen = {"userId": user_id, "state": "waiting", "held": True}
         await self._api.write(lambda: self._told.update_many(chosen, {"$set": {"notBefore": at}}))
 
+    async def notified_since(self, row: Row, *, read: int, joined_at: datetime) -> bool:
+        """Whether the user of a row was notified of a message of its conversation that they have
+        not read: one behind the seq `read`, from after they joined."""
+        chosen = {
+            "userId": row["userId"],
+            "state": "delivered",
+            "conversationId": row["conversationId"],
+            "seq": {"$gt": read, "$ne": row["seq"]},
+            # Users who rejoin have read nothing, and were not notified of this stay.
+            "at": {"$gte": joined_at},
+        }
+        found = await self._api.read(lambda: self._told.find_one(chosen, {"_id": 1}))
+        return found is not None
+
+    async def set_notified(self, row: Row, **fields: Any) -> None:
+        """Change a row that waits to delivered, and keep it: the next message of the conversation
+        is compared with it, however late. Earlier ones of the user there get a time of expiry."""
+        delivered = {**fields, "state": "delivered"}
+        here = {"_id": row["_id"], "state": "waiting"}
+        await self._api.write(lambda: self._told.update_one(here, {"$set": delivered}))
+        # Afterwards: if this process ends in between, the next delivery does it.
+        earlier = {
+            "userId": row["userId"],
+            "state": "delivered",
+            "conversationId": row["conversationId"],
+            "seq": {"$lt": row["seq"]},
+            "expiresAt": {"$exists": False},
+        }
+        over = {"expiresAt": self._api.now() + OVER_FOR}
+        await self._api.write(lambda: self._told.update_many(earlier, {"$set": over}))
+
     async def change(self, row: Row, **fields: Any) -> None:
         """Change a row that waits. One that is over gets its time of expiry."""
         if fields.get("state", "waiting") != "waiting":
             keep = DEAD_FOR if fields["state"] == "dead" else OVER_FOR
             fields["expiresAt"] = self._api.now() + keep
+        # Not one that is over: a process without the lease may come late.
         here = {"_id": row["_id"], "state": "waiting"}
         await self._api.write(lambda: self._told.update_one(here, {"$set": fields}))
 
@@ -144,11 +172,12 @@ class Rows:
         return count
 
     async def backlog(self) -> NotificationBacklog:
-        counts = await self._aggregated(
+        counts = await self._api.aggregate(
+            TOLD,
             [
                 {"$match": {"state": {"$in": ["waiting", "dead"]}}},
                 {"$group": {"_id": "$state", "count": {"$sum": 1}}},
-            ]
+            ],
         )
         by_state = {count["_id"]: count["count"] for count in counts}
         pending = await self._api.read(
@@ -167,9 +196,6 @@ class Rows:
         )
         return found
 
-    async def _aggregated(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Row]:
-        return await self._api.aggregate(TOLD, pipeline)
-
 
 def has_types(row: Row, types: Mapping[str, type]) -> bool:
     """Whether fields of a row are of these types: another program may have written it."""
@@ -181,4 +207,5 @@ def told_id(user_id: str, message_id: str) -> dict[str, str]:
 
 
 def _unless_there(row_id: object, **fields: Any) -> Write:
+    # An update, so that a message that is read or decided twice revives no row that is over.
     return {"_id": row_id}, {"$setOnInsert": fields}

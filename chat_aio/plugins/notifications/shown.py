@@ -1,4 +1,4 @@
-"""What streams have shown: whoever has seen a message is not told of it.
+"""The ranges that streams have delivered: users who have seen a message are not notified of it.
 
 A process notes stretches of consecutive messages for each user and conversation, and writes them in
 one go every second at most, a second after they were sent or later.
@@ -9,12 +9,11 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import Context
-from datetime import datetime
-from typing import Any
 
 from chat_aio.actions.plugin_api import Audience, PluginAPI, Write
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugin_types.base import DeliveredMessage
+from chat_aio.plugins.own_collection import OwnCollection
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +27,8 @@ Place = tuple[str, str]
 class Shown:
     """The collection `notification_shown`, written every `seconds` at most."""
 
+    _rows = OwnCollection(SHOWN)
+
     def __init__(self, api: PluginAPI, *, seconds: float) -> None:
         self._api = api
         self._seconds = seconds
@@ -38,10 +39,6 @@ class Shown:
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
 
-    @property
-    def _rows(self) -> Any:
-        return self._api.collection(SHOWN)
-
     def opened(self, user_id: str) -> None:
         """A stream of a user has opened."""
         self._streams[user_id] += 1
@@ -51,6 +48,7 @@ class Shown:
         read what it was sent in the last moments, so that does not count as shown."""
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
+            # The counter holds only users with a stream, or it would grow for ever.
             del self._streams[user_id]
             self._settling.pop(user_id, None)
 
@@ -62,29 +60,8 @@ class Shown:
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
 
-    def _settle(self) -> None:
-        """Take as shown what was sent long enough ago."""
-        before = asyncio.get_running_loop().time() - self._seconds
-        waiting, self._settling = self._settling, {}
-        for user_id, noted in waiting.items():
-            for at, conversation_id, seq in noted:
-                if at <= before:
-                    self._extend((user_id, conversation_id), seq)
-            if left := [entry for entry in noted if entry[0] > before]:
-                self._settling[user_id] = left
-
-    def _extend(self, place: Place, seq: int) -> None:
-        first, last = self._stretches.pop(place, (0, 0))
-        if not first or not first <= seq <= last + 1:
-            # A gap: what lies in between was not shown, so a new stretch begins.
-            first = last = seq
-        self._stretches[place] = (first, max(last, seq))
-        self._unwritten[(*place, first)] = max(last, seq)
-        if len(self._stretches) > REMEMBERED:
-            self._stretches.popitem(last=False)
-
     async def close(self) -> None:
-        """Write what is left. The streams have ended."""
+        """Write the rest. The streams have ended."""
         if self._timer is not None:
             self._timer.cancel()
             self._write_later()
@@ -92,9 +69,26 @@ class Shown:
             await asyncio.wait({self._writing})
 
     def _start(self) -> None:
-        """Write what has settled, and come back for the rest."""
+        """Write the settled ranges, and come back for the rest."""
         self._timer = None
-        self._settle()
+        before = asyncio.get_running_loop().time() - self._seconds
+        waiting, self._settling = self._settling, {}
+        for user_id, noted in waiting.items():
+            for at, conversation_id, seq in noted:
+                if at > before:
+                    continue
+                place = user_id, conversation_id
+                first, last = self._stretches.pop(place, (0, 0))
+                if not first or not first <= seq <= last + 1:
+                    # A gap: what lies in between was not shown, so a new stretch begins.
+                    first = last = seq
+                self._stretches[place] = (first, max(last, seq))
+                self._unwritten[*place, first] = max(last, seq)
+                if len(self._stretches) > REMEMBERED:
+                    self._stretches.popitem(last=False)
+            # A message of the last second may be lost with its stream (see `closed`).
+            if left := [entry for entry in noted if entry[0] > before]:
+                self._settling[user_id] = left
         # If the database is slow, the next write takes all that has gathered.
         if self._writing is None or self._writing.done():
             self._write_later()
@@ -110,7 +104,11 @@ class Shown:
     async def _write(self, noted: Sequence[tuple[tuple[str, str, int], int]]) -> None:
         try:
             now = self._api.now()
-            writes = [_extended(*stretch, last=last, now=now) for stretch, last in noted]
+            writes: list[Write] = []
+            for (user_id, conversation_id, first), last in noted:
+                stretch = {"userId": user_id, "conversationId": conversation_id, "first": first}
+                longer = {"$setOnInsert": stretch, "$max": {"last": last}, "$set": {"at": now}}
+                writes.append(({"_id": stretch}, longer))
             await self._api.write_many(SHOWN, writes)
         except StorageUnavailable:
             log.warning("what streams have shown was not written: some may be told of it as well")
@@ -125,6 +123,7 @@ class Shown:
             oldest[here] = min(audience.message.seq, oldest.get(here, audience.message.seq))
         if not oldest:
             return {}
+        # One branch for each conversation, not for each message: branches cost more than rows.
         later = [{"conversationId": here, "last": {"$gte": seq}} for here, seq in oldest.items()]
         found = await self._api.read(lambda: self._rows.find({"$or": later}).to_list(None))
         return {
@@ -136,10 +135,3 @@ class Shown:
             }
             for audience in asked
         }
-
-
-def _extended(user_id: str, conversation_id: str, first: int, *, last: int, now: datetime) -> Write:
-    """Make a stretch, or make it longer."""
-    stretch = {"userId": user_id, "conversationId": conversation_id, "first": first}
-    longer = {"$setOnInsert": stretch, "$max": {"last": last}, "$set": {"at": now}}
-    return {"_id": stretch}, longer

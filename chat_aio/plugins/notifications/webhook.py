@@ -1,6 +1,5 @@
 """Webhooks: notifications as signed HTTP requests, as standardwebhooks.com describes them."""
 
-from datetime import datetime
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
@@ -25,7 +24,7 @@ class Webhook(Channel):
             from standardwebhooks.webhooks import Webhook as Signer
         except ImportError:
             raise SetupError(
-                "webhooks need a package: pip install chat-aio[notifications]"
+                "webhooks need the extra notifications (docs/start/installation.md)"
             ) from None
         self._url = url
         self._signer: Any = Signer(secret)
@@ -49,12 +48,17 @@ class Webhook(Channel):
                 "data": {**notification.brief(), "message": notification.message},
             }
         )
+        headers = {
+            "Content-Type": "application/json",
+            # The same at each try: receivers recognise a repetition by it.
+            "webhook-id": notification.id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": self._signer.sign(notification.id, now, body.decode()),
+        }
         try:
+            # No redirects: the signed message would go to an address that nobody has configured.
             async with self._session.post(
-                self._url,
-                data=body,
-                headers=self._headers(notification.id, now, body),
-                allow_redirects=False,
+                self._url, data=body, headers=headers, allow_redirects=False
             ) as response:
                 status = response.status
         except (ClientError, TimeoutError) as error:
@@ -62,11 +66,3 @@ class Webhook(Channel):
         if not 200 <= status < 300:
             raise DeliveryFailed(f"the webhook answered {status}")
         done.add(self.name)
-
-    def _headers(self, name: str, now: datetime, body: bytes) -> dict[str, str]:
-        return {
-            "Content-Type": "application/json",
-            "webhook-id": name,
-            "webhook-timestamp": str(int(now.timestamp())),
-            "webhook-signature": self._signer.sign(name, now, body.decode()),
-        }

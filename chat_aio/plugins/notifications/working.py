@@ -1,5 +1,5 @@
 """The work of the process that holds the lease: created messages are noted, decided when they are
-due, and delivered (docs/decisions/0063-notifications.md)."""
+due, and delivered (decision 0063)."""
 
 import asyncio
 import logging
@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from datetime import timedelta
 
-from chat_aio.actions.plugin_api import CreatedMessages, PluginAPI, Position, PositionLost
+from chat_aio.actions.plugin_api import CreatedMessages, PluginAPI, PositionLost
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import Observer
 from chat_aio.plugins.notifications.deciding import Decider, rows_of
 from chat_aio.plugins.notifications.delivering import Delivery
-from chat_aio.plugins.notifications.lease import Lease, LeaseLost
+from chat_aio.plugins.notifications.lease import LeaseLost, NotificationLease
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.tasks import cancel_and_wait
 
@@ -39,7 +39,7 @@ class Worker:
     def __init__(
         self,
         api: PluginAPI,
-        lease: Lease,
+        lease: NotificationLease,
         rows: Rows,
         decider: Decider,
         make_delivery: Callable[[], Delivery],
@@ -64,6 +64,7 @@ class Worker:
         if self._task is None:
             return
         if self._delivery is not None:
+            # Before the lease is given away: the next holder would deliver it again.
             await self._delivery.finish(seconds=FINISH_SECONDS)
         await cancel_and_wait(self._task)
         if self._lease.is_held:
@@ -97,6 +98,7 @@ class Worker:
             )
         }
         try:
+            # The first that ends has lost the lease, or has failed in a way that none should.
             done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -113,6 +115,7 @@ class Worker:
         while True:
             await asyncio.sleep(self._lease.seconds / 3)
             try:
+                # Apart from the other works: none of them can delay it.
                 await self._lease.renew()
             except StorageUnavailable:
                 self._lease.require()
@@ -151,7 +154,7 @@ class Worker:
 
     async def _follow(self) -> CreatedMessages:
         """The created messages after the stored position. If that is lost, messages are read from
-        storage, after the change stream was opened: what comes in between is in both."""
+        storage, after the change stream was opened: changes in between are in both."""
         position = await self._lease.position()
         if position is None or position.token is not None:
             try:
@@ -163,9 +166,6 @@ class Worker:
                 if position is None:
                     await self._lease.move(created.position)
                 return created
-        return await self._heal(position)
-
-    async def _heal(self, position: Position | None) -> CreatedMessages:
         created = await self._api.follow_created()
         try:
             if position is not None:
@@ -180,13 +180,23 @@ class Worker:
         return created
 
     async def _decide(self, delivery: Delivery) -> None:
-        """Decide who is told of the messages that are due."""
+        """Decide the recipients of the messages that are due."""
         while True:
+            # First: a message that is noted during the read below must wake the next round.
             self._noted.clear()
             self._lease.require()
             due = await self._rows.due_messages(self._api.now(), limit=DECIDED_AT_ONCE)
             if not due:
-                await self._wait_for_due()
+                # Until the next message is due, or until one is noted.
+                next_due = await self._rows.next_due()
+                left = (next_due - self._api.now()).total_seconds() if next_due else LONGEST_WAIT
+                timer = asyncio.get_running_loop().call_later(
+                    min(max(left, 0.0), LONGEST_WAIT), self._noted.set
+                )
+                try:
+                    await self._noted.wait()
+                finally:
+                    timer.cancel()
                 continue
             decided = await self._decider.decide([row["_id"] for row in due])
             rows = [
@@ -201,18 +211,6 @@ class Worker:
             await self._rows.set_decided([row["_id"] for row in due])
             delivery.wake({row["userId"] for row in rows})
 
-    async def _wait_for_due(self) -> None:
-        """Wait until the next message is due, or until one is noted."""
-        due = await self._rows.next_due()
-        left = (due - self._api.now()).total_seconds() if due else LONGEST_WAIT
-        timer = asyncio.get_running_loop().call_later(
-            min(max(left, 0.0), LONGEST_WAIT), self._noted.set
-        )
-        try:
-            await self._noted.wait()
-        finally:
-            timer.cancel()
-
     async def _look(self, delivery: Delivery) -> None:
         """Wake those for whom something waits, also what another process has left, and count."""
         counted = -COUNT_SECONDS
@@ -224,5 +222,6 @@ class Worker:
                 backlog = await self._rows.backlog()
                 self._api.notify_observers(Observer.notifications_counted, backlog)
                 counted = began
+            # A look that takes long is repeated seldom.
             took = time.monotonic() - began
             await asyncio.sleep(max(LOOK_SECONDS, LOOKS_SHARE * took))

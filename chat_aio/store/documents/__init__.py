@@ -1,4 +1,4 @@
-"""What is stored: the documents of each collection, in camelCase as in MongoDB.
+"""The stored documents of each collection, in camelCase as in MongoDB.
 
 The collections' validators, and the rows that readers leave out, follow from these types
 (`store/shapes.py`). Fields that every running version writes are required; new ones `NotRequired`.
@@ -12,7 +12,8 @@ from chat_aio.store.documents.attachments import (
 )
 from chat_aio.store.documents.changes import (
     Change,
-    EventName,
+    ChangeKind,
+    ConversationPart,
     Stamp,
 )
 from chat_aio.store.documents.conversations import (
@@ -22,10 +23,13 @@ from chat_aio.store.documents.conversations import (
     ConversationBanDocument,
     ConversationDocument,
     CounterDocument,
+    DeletedConversationDocument,
+    DepartureDocument,
     InviteDocument,
     JoinRequestDocument,
     MuteDocument,
     ParticipantDocument,
+    PositionDocument,
 )
 from chat_aio.store.documents.drafts import (
     DraftDocument,
@@ -76,12 +80,15 @@ __all__ = [
     "BanDocument",
     "BlockDocument",
     "Change",
+    "ChangeKind",
     "ConversationBanDocument",
     "ConversationDocument",
+    "ConversationPart",
     "CounterDocument",
     "DailyStatsDocument",
+    "DeletedConversationDocument",
+    "DepartureDocument",
     "DraftDocument",
-    "EventName",
     "ForwardedFromDocument",
     "HeldMessageDocument",
     "InviteDocument",
@@ -95,6 +102,7 @@ __all__ = [
     "NotificationSettingDocument",
     "ParentDocument",
     "ParticipantDocument",
+    "PositionDocument",
     "PresenceDocument",
     "ProcessDocument",
     "PushSubscriptionDocument",

@@ -1,4 +1,4 @@
-"""What is stored about attachments: in messages, and the documents of the plugin's collections."""
+"""Stored attachments: in messages, and the documents of the plugin's collections."""
 
 from datetime import datetime
 from typing import Literal, NotRequired
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class AttachedDocument(TypedDict):
-    """A file as the messages have it that carry it; `id` is the `_id` of its row."""
+    """A file in the messages that carry it; `id` is the `_id` of its row."""
 
     id: str
     name: str
@@ -19,10 +19,10 @@ class AttachedDocument(TypedDict):
 
 
 class AttachmentDocument(TypedDict):
-    """A file that a user has sent to a conversation. `store` names where its bytes are.
+    """A file that a user has sent to a conversation. `store` names the place of its bytes.
 
-    Until `keepUntil` nobody looks whether a message carries it. A row that is `gone` counts in its
-    user's limits until `expiresAt`. `size` is at first what the request says.
+    Until `keepUntil` no search for messages that carry it is made. A row that is `gone` counts in
+    its user's limits until `expiresAt`. `size` is at first the size that the request declares.
     """
 
     _id: str
@@ -44,7 +44,7 @@ class AttachmentDocument(TypedDict):
 
 
 class StoredFileDocument(TypedDict):
-    """A file in GridFS; it is written when all of its chunks are."""
+    """A file in GridFS; it is written after all of its chunks."""
 
     _id: str
     length: int
@@ -53,7 +53,7 @@ class StoredFileDocument(TypedDict):
 
 
 class StoredChunkDocument(TypedDict):
-    """The bytes number `n` times `chunkSize`, and so on, of a file in GridFS."""
+    """The bytes from `n` times `chunkSize` on, at most `chunkSize`, of a file in GridFS."""
 
     _id: str
     files_id: str

@@ -1,4 +1,4 @@
-"""Conversations, their heads, and the documents that say who may join."""
+"""Conversations, their heads, and the documents that control who may join."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from chat_aio.store.documents.changes import Stamp
+from chat_aio.store.documents.changes import ConversationPart, Stamp
 
 ALL, SINCE_JOIN = "all", "since_join"
 
@@ -16,32 +16,37 @@ ROOM_CONTROLS: Mapping[str, Any] = {
     "topic": "",
     "history": ALL,
 }
-"""The fields of room controls, each with what holds where it was never set. Reading, changing,
-export and import of conversations follow this list."""
+"""The fields of room controls, with the values that apply if they were never set. Reading,
+changing, export and import of conversations follow this list."""
 
 
 class ParticipantDocument(TypedDict):
     """`sentCount` of the messages that the head counts for the participant have a seq up to
-    `sentUpto` (store/sent_counts.py). From `unreadFrom` on, they have marked all as unread. What
-    has a seq up to `hiddenUpto` is not there for them (docs/decisions/0068)."""
+    `sentUpToSeq` (store/sent_counts.py). From `unreadFrom` on, they have marked all messages as
+    unread. Messages with a seq up to `hiddenUpToSeq` are hidden from them (decision 0068).
+    `markedAt`, with `extra_events`, is when their read state last changed (decision 0083)."""
 
     userId: str
     role: Literal["admin", "member"]
     joinedAt: datetime
     lastReadMessageId: str | None
     lastReadSeq: int
-    sentUpto: NotRequired[int]
+    sentUpToSeq: NotRequired[int]
     sentCount: NotRequired[int]
     unreadFrom: NotRequired[int]
-    hiddenUpto: NotRequired[int]
+    hiddenUpToSeq: NotRequired[int]
+    markedAt: NotRequired[datetime]
 
 
 class ConversationDocument(TypedDict):
     """`blockedBy`, of a direct conversation: the users who have blocked the other one. The fields
-    of ROOM_CONTROLS and `pins` are missing until set (docs/decisions/0058). `namedBy` and `topicBy`
+    of ROOM_CONTROLS and `pins` are missing until set (decision 0058). `namedBy` and `topicBy`
     are the users who wrote the name and the topic. `epoch` is raised with every change of who may
-    write (docs/decisions/0002). An imported one has `importedAt`, and in `importDigest` what its
-    lines were (docs/decisions/0062)."""
+    write (decision 0002). `key` is the host's name for a group, unique and never changed, and
+    missing in groups without one (decision 0077). An imported conversation has `importedAt`,
+    and in `importDigest` the digest of its lines (decision 0062). `metadataVersion` counts as
+    1 while it is missing, until the metadata are changed (decision 0078). `changedAt`, with
+    `extra_events`, has the time of the last change of each part (decision 0083)."""
 
     _id: str
     type: Literal["direct", "group"]
@@ -53,6 +58,8 @@ class ConversationDocument(TypedDict):
     joinPolicy: Literal["open", "approval"]
     epoch: int
     participants: list[ParticipantDocument]
+    key: NotRequired[str]
+    metadataVersion: NotRequired[int]
     blockedBy: NotRequired[list[str]]
     frozen: NotRequired[bool]
     slowModeSeconds: NotRequired[int]
@@ -63,19 +70,23 @@ class ConversationDocument(TypedDict):
     pins: NotRequired[list[str]]
     importedAt: NotRequired[datetime]
     importDigest: NotRequired[str]
+    changedAt: NotRequired[dict[ConversationPart, datetime]]
+    # The feed sees an update by this field, which must be set as a whole by `$set`: a pipeline or
+    # a replacement announces nothing, and one field of it is written where nobody must be notified.
     change: NotRequired[Stamp]
 
 
 class CounterDocument(TypedDict):
-    """The head of a conversation: small, hot, and the first lock of every transaction about it.
+    """The head of a conversation: small, hot, and the first lock of every transaction on it.
 
     A transaction that changes who may write raises `epoch`; one that only needs the lock raises
-    `fence`. Retention has removed messages up to `floorSeq`, and emptied those up to `emptiedSeq`.
-    `sent` counts what each participant has sent among `counted` messages (store/sent_counts.py).
-    `lastSentAt`, by user, is kept in slow mode only (store/slow_mode.py).
+    `fence`. Retention has removed messages up to `floorSeq`, and emptied messages up to
+    `emptiedSeq`. `sent` has the number of messages of each participant among `counted` messages
+    (store/sent_counts.py). `lastSentAt`, by user, is kept in slow mode only (store/slow_mode.py).
     """
 
     _id: str
+    # A block of two users without a conversation leaves a stub: `_id` and `epoch`, nothing else.
     seq: int
     activityAt: datetime
     epoch: int
@@ -103,7 +114,7 @@ class InviteDocument(TypedDict):
 
 
 class JoinRequestDocument(TypedDict):
-    """One for each user and group; a new request after a decision replaces it."""
+    """One per user and group; a new request after a decision replaces it."""
 
     _id: str
     conversationId: str
@@ -118,7 +129,7 @@ class JoinRequestDocument(TypedDict):
 
 
 class ConversationBanDocument(TypedDict):
-    """One for each user and group; it is removed when the ban is lifted."""
+    """One per user and group; it is removed when the ban is lifted."""
 
     _id: str
     conversationId: str
@@ -144,3 +155,36 @@ class MuteDocument(TypedDict):
     userId: str
     conversationId: str
     createdAt: datetime
+
+
+class PositionDocument(TypedDict):
+    """A message of a deleted conversation, from which clients may resume: when it was created."""
+
+    seq: int
+    at: datetime
+
+
+class DeletedConversationDocument(TypedDict):
+    """A conversation that was deleted; its id is never used again. `lastSeq` is the number of its
+    last message, and `positions` has some of its messages (decision 0079).
+
+    Its rows are being removed in the state `removing`. In `settling` they are gone, and are looked
+    for a second time at `dueAt`. Until then, `dueAt` is when another process may continue.
+    """
+
+    _id: str
+    deletedAt: datetime
+    lastSeq: int
+    positions: list[PositionDocument]
+    state: Literal["removing", "settling", "removed"]
+    dueAt: NotRequired[datetime]
+
+
+class DepartureDocument(TypedDict):
+    """A user and a conversation that they were removed from, or that was deleted.
+    `_id` is `{userId, conversationId}`. It is kept for a week."""
+
+    _id: dict[str, str]
+    userId: str
+    conversationId: str
+    at: datetime

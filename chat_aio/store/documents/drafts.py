@@ -1,4 +1,4 @@
-"""What is stored about drafts: the documents of the plugin's collection."""
+"""Stored drafts: the documents of the plugin's collection."""
 
 from datetime import datetime
 
@@ -6,8 +6,8 @@ from typing_extensions import TypedDict
 
 
 class DraftDocument(TypedDict):
-    """A message that is being written, in the parts in which it came; `length` is that of all of
-    them in code points. It is kept until `expiresAt`, which every part puts off."""
+    """A message that is being written, in the parts in which it arrived; `length` is their total
+    length in code points. It is kept until `expiresAt`, which every part postpones."""
 
     _id: str
     conversationId: str

@@ -1,4 +1,4 @@
-"""What the inbox stores."""
+"""Stored documents of the inbox."""
 
 from typing_extensions import TypedDict
 

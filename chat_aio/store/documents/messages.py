@@ -39,10 +39,13 @@ class SearchFields(TypedDict):
 
 
 class MessageDocument(TypedDict):
-    """`timelines` names the lists that have it: its conversation's, its thread root's, or both.
+    """`timelines` names the lists that contain it: its conversation's, its thread root's, or both.
 
-    `changedAt` is when it was last edited or deleted. Tombstones have no `terms` and `search`,
-    which only searches and forwards read. The feed leaves out what is inserted with `importedAt`.
+    `changedAt` is the time of the last edit, deletion or change of metadata, `reactedAt`, with
+    `extra_events`, that of the last change of its reactions (decision 0083). `metadataVersion`
+    counts as 1 while it is missing, until the metadata are changed. Tombstones have no `terms` and
+    `search`, which only searches and forwards read. The feed leaves out messages inserted with
+    `importedAt`. Nobody is notified of a `silent` one.
     """
 
     _id: str
@@ -62,20 +65,24 @@ class MessageDocument(TypedDict):
     mentions: list[MentionDocument]
     forwardedFrom: ForwardedFromDocument | None
     metadata: dict[str, Any]
+    metadataVersion: NotRequired[int]
     attachments: NotRequired[list[AttachedDocument]]
+    # Missing without a key, not null: the partial unique index has only strings.
     clientMessageId: NotRequired[str]
     requestHash: NotRequired[bytes]
     changedAt: NotRequired[datetime]
+    reactedAt: NotRequired[datetime]
     terms: NotRequired[list[str]]
     search: NotRequired[str]
     importedAt: NotRequired[datetime]
+    silent: NotRequired[bool]
     change: NotRequired[Stamp]
 
 
 class VersionDocument(TypedDict):
-    """What a message was before a change, whose id is the `_id`: it was `edited`, `deleted` by its
-    sender, or `removed` by a moderator. It is kept until `expiresAt`, for moderators only; without
-    that under a legal hold."""
+    """A message before a change, whose id is the `_id`: it was `edited`, `deleted` by its sender,
+    or `removed` by a moderator. It is kept until `expiresAt`, for moderators only; under a legal
+    hold it has no `expiresAt`."""
 
     _id: str
     messageId: str

@@ -10,7 +10,7 @@ from chat_aio.store.documents.attachments import AttachedDocument
 
 class ReportDocument(TypedDict):
     """`openKey` is set while the report is open or triaged. Its unique index allows one open report
-    for each reporter and target."""
+    per reporter and target."""
 
     _id: str
     reporterUserId: str
@@ -23,13 +23,14 @@ class ReportDocument(TypedDict):
     createdAt: datetime
     updatedAt: datetime
     resolvedBy: str | None
+    # Missing, not null, once the report is settled: the partial unique index has only strings.
     openKey: NotRequired[str]
 
 
 class HeldMessageDocument(TypedDict):
-    """A message that waits for a moderator; `_id` becomes the message's. Without an idempotency key
-    it has one of its own. `releasedBy` is set before the message is sent, and the row removed
-    afterwards."""
+    """A message that waits for a moderator; `_id` becomes the message's. If the request has no
+    idempotency key, one is generated. `releasedBy` is set before the message is sent, and the row
+    removed afterwards."""
 
     _id: str
     conversationId: str
@@ -41,17 +42,20 @@ class HeldMessageDocument(TypedDict):
     attachments: NotRequired[list[AttachedDocument]]
     replyToMessageId: str | None
     threadRootMessageId: str | None
-    alsoInMain: bool
+    alsoSendToMain: bool
     clientMessageId: str
     requestHash: bytes
     reason: str
     createdAt: datetime
     expiresAt: NotRequired[datetime]
+    # The release is decided by this field before the message is sent: if the process dies between
+    # the two, another one completes the send, and nobody can discard it.
     releasedBy: str | None
+    silent: NotRequired[bool]
 
 
 class LegalHoldDocument(TypedDict):
-    """Keeps all of a user, or of a conversation, from removal. `_id` is such as `user:mallory`."""
+    """Keeps all data of a user or a conversation from removal. `_id` is such as `user:mallory`."""
 
     _id: str
     targetType: Literal["user", "conversation"]
@@ -63,7 +67,7 @@ class LegalHoldDocument(TypedDict):
 
 class BanDocument(TypedDict):
     """`activeUserId` is set until the ban is revoked or replaced. Its unique index allows one such
-    ban for each user. A ban of another program is in force if it has the required fields."""
+    ban per user. A ban of another program is in force if it has the required fields."""
 
     _id: str
     userId: str
@@ -73,6 +77,7 @@ class BanDocument(TypedDict):
     expiresAt: NotRequired[datetime | None]
     revokedAt: NotRequired[datetime | None]
     revokedByUserId: NotRequired[str | None]
+    # An index cannot follow the clock: an expired ban keeps this until the next ban of the user.
     activeUserId: NotRequired[str]
 
 

@@ -1,4 +1,4 @@
-"""What is stored about notifications: the documents of the plugin's collections."""
+"""Stored notifications: the documents of the plugin's collections."""
 
 from datetime import datetime
 from typing import Any, Literal, NotRequired
@@ -7,8 +7,8 @@ from typing_extensions import TypedDict
 
 
 class NotificationMessageDocument(TypedDict):
-    """A message whose recipients are decided at `due`. `_id` is its id. The row stays for a day, so
-    that a message that is read again is not decided again."""
+    """A message whose recipients are decided at `due`. `_id` is its id. The row is kept for a day,
+    so that the recipients are not decided again if the message is read again."""
 
     _id: str
     conversationId: str
@@ -19,9 +19,10 @@ class NotificationMessageDocument(TypedDict):
 
 
 class NotificationDocument(TypedDict):
-    """One message and one user who is told of it; `_id` is `{userId, messageId}`. It is told
-    together with other messages if `count` is larger than 1, or `merged` into one of these. `done`
-    names where it was delivered; the other places are tried again at `notBefore`."""
+    """One message and one user who is notified of it; `_id` is `{userId, messageId}`. It is
+    delivered together with other messages if `count` is larger than 1, or `merged` into one of
+    these. `done` names the places that have received it; the others are tried again at
+    `notBefore`."""
 
     _id: dict[str, str]
     userId: str
@@ -41,8 +42,8 @@ class NotificationDocument(TypedDict):
 
 
 class NotificationSettingDocument(TypedDict):
-    """What a user wants to be told: `level`, of a conversation; or `quietHours`, where the
-    conversation is None. `_id` is `{userId, conversationId}`."""
+    """A user's setting: `level`, of a conversation; or `quietHours`, if the conversation is None.
+    `_id` is `{userId, conversationId}`."""
 
     _id: dict[str, Any]
     userId: str

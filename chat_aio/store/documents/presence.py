@@ -1,4 +1,4 @@
-"""What is stored about presence."""
+"""Stored presence."""
 
 from datetime import datetime
 from typing import NotRequired
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class PresenceDocument(TypedDict):
-    """`_id` is the user; `processes` are those where the user has streams open."""
+    """`_id` is the user; `processes` are the processes with open streams of the user."""
 
     _id: str
     processes: list[str]
@@ -15,7 +15,8 @@ class PresenceDocument(TypedDict):
 
 
 class ProcessDocument(TypedDict):
-    """A process that keeps presence; `seenAt` is its last sign of life, by the database's clock."""
+    """A process that stores presence; `seenAt` is its last sign of life, by the database's
+    clock."""
 
     _id: str
     seenAt: datetime

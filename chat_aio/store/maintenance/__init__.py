@@ -1,2 +1,2 @@
-"""The queries and writes of what operators do: retention, erasure, export, checks and repairs. The
-rules about them live in `actions/maintenance`."""
+"""The queries and writes of operators' commands: retention, erasure, export, checks and repairs.
+Their rules live in `actions/maintenance`."""

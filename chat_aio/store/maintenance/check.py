@@ -1,4 +1,4 @@
-"""What a check reads outside of a conversation's snapshot: ids, pages of messages, rows of
+"""The reads of a check outside of a conversation's snapshot: ids, pages of messages, rows of
 moderation, malformed rows, and duplicates of unique keys."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ NAMING = {
     "join_requests": "conversationId",
     "conversation_bans": "conversationId",
 }
-"""The collections whose rows name a conversation, and the field that does."""
+"""The collections whose rows name a conversation, and the field with its id."""
 
 Row = dict[str, Any]
 
@@ -48,13 +48,13 @@ _MESSAGE = {
 
 
 async def count_conversations(database: Database) -> int:
-    """About how many conversations there are."""
+    """The approximate number of conversations."""
     return int(await database.read(database.conversations.estimated_document_count))
 
 
 async def is_known(database: Database, conversation_id: str) -> bool:
     """Whether any row names this conversation."""
-    for collection, field in NAMING.items():
+    for collection, field in (*NAMING.items(), ("deleted_conversations", "_id")):
         rows = database.collection(collection)
         if await database.read(partial(rows.find_one, {field: conversation_id}, {"_id": 1})):
             return True
@@ -74,29 +74,43 @@ async def conversation_ids(database: Database) -> AsyncIterator[Sequence[Any]]:
             break
         last = found[-1]["_id"]
     lost: set[Any] = set()
+    existing = {
+        "from": database.prefix + "conversations",
+        "localField": "_id",
+        "foreignField": "_id",
+        "pipeline": [{"$project": {"_id": 1}}],
+        "as": "found",
+    }
     for collection in NAMING.keys() - {"conversations"}:
-        lost |= await _without_conversation(database, collection)
-    yield [*lost]
+        stages: list[Row] = [
+            # A stub of a head is no trace of a conversation: a block leaves it before there is one.
+            {"$match": {"seq": {"$exists": True}} if collection == "counters" else {}},
+            {"$group": {"_id": f"${NAMING[collection]}"}},
+            {"$lookup": existing},
+            {"$match": {"found": []}},
+        ]
+        naming = database.collection(collection)
+        found = await database.aggregate(naming, stages, seconds=SECONDS)
+        lost |= {row["_id"] for row in found if isinstance(row["_id"], str)}
+    yield [*lost - await being_removed(database, [*lost])]
 
 
-async def _without_conversation(database: Database, collection: str) -> set[Any]:
-    """The ids of missing conversations that rows name. Stubs of heads do not count."""
-    stages: list[Row] = [
-        {"$match": {"seq": {"$exists": True}} if collection == "counters" else {}},
-        {"$group": {"_id": f"${NAMING[collection]}"}},
-        {
-            "$lookup": {
-                "from": database.prefix + "conversations",
-                "localField": "_id",
-                "foreignField": "_id",
-                "pipeline": [{"$project": {"_id": 1}}],
-                "as": "found",
-            }
-        },
-        {"$match": {"found": []}},
-    ]
-    rows = await database.aggregate(database.collection(collection), stages, seconds=SECONDS)
-    return {row["_id"] for row in rows if isinstance(row["_id"], str)}
+async def list_abandoned_removals(
+    database: Database, conversation_id: str | None = None
+) -> list[Row]:
+    """Deleted conversations, or this one, whose rows are not all removed, and that no process works
+    on."""
+    chosen: Row = {"state": "removing", "$expr": {"$lte": ["$dueAt", "$$NOW"]}}
+    if conversation_id is not None:
+        chosen["_id"] = conversation_id
+    return await _all_of(database, database.deleted_conversations.find(chosen))
+
+
+async def being_removed(database: Database, conversation_ids: Sequence[Any]) -> set[Any]:
+    """The conversations, among these, that are deleted and whose rows are not all removed yet."""
+    chosen = {"_id": {"$in": [*conversation_ids]}, "state": "removing"}
+    found = await _all_of(database, database.deleted_conversations.find(chosen, {"_id": 1}))
+    return {row["_id"] for row in found}
 
 
 async def page_of_messages(
@@ -167,7 +181,7 @@ async def find_report_and_holder(
 
 
 async def count_rows(database: Database, collection: str) -> int:
-    """About how many rows a collection has."""
+    """The approximate number of rows of a collection."""
     rows = database.collection(collection)
     return int(await database.read(rows.estimated_document_count))
 
@@ -176,7 +190,7 @@ async def list_misshapen(
     database: Database, conversation_id: str | None, *, limit: int
 ) -> AsyncIterator[tuple[str, list[Row]]]:
     """Rows that their collection's validator would refuse, in all collections or of one
-    conversation. The server compares, so that sound rows are not sent."""
+    conversation. The server compares, so that valid rows are not sent."""
     for collection in COLLECTIONS if conversation_id is None else NAMING:
         chosen: Row = {"$nor": [validator(collection)]}
         if conversation_id is not None:
@@ -186,9 +200,10 @@ async def list_misshapen(
 
 
 async def list_twins(database: Database, index: Index) -> list[Mapping[str, Any]]:
-    """The keys that several documents have, so that the unique index cannot be created."""
+    """The keys that several documents have, which prevent creating the unique index."""
     key = {field: f"${field}" for field, _ in index.keys}
     stages: list[Row] = [
+        # Only the rows that the index has: others may share a key.
         {"$match": index.options.get("partialFilterExpression", {})},
         {"$group": {"_id": key, "count": {"$sum": 1}}},
         {"$match": {"count": {"$gt": 1}}},

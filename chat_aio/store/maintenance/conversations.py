@@ -1,5 +1,6 @@
-"""What moving conversations reads and writes. An imported conversation is written from its end: the
-messages first, then the conversation and its head in one transaction. So nobody sees half of it."""
+"""The reads and writes of moving conversations. An imported conversation is written from its end:
+the messages first, then the conversation and its head in one transaction. So nobody sees half of
+it."""
 
 import time
 from collections.abc import AsyncIterator, Sequence
@@ -12,6 +13,7 @@ from pymongo.errors import BulkWriteError
 
 from chat_aio.store.blocks import block_id, pair_of
 from chat_aio.store.database import Database
+from chat_aio.store.deleted_conversations import IdDeleted, require_unused
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.drivers import maybe_await
 from chat_aio.store.maintenance.snapshot import SNAPSHOT_SECONDS
@@ -23,8 +25,8 @@ SECONDS = 60.0
 THREAD_SECONDS = 600.0
 
 NOT_COMPARED = ("importedAt", "thread")
-"""The fields of an imported message that its line does not have: when, and what follows from its
-replies."""
+"""The fields of an imported message that its line does not have: the time of the import, and data
+that follows from its replies."""
 
 _DUPLICATE = 11_000
 
@@ -32,7 +34,7 @@ _DUPLICATE = 11_000
 async def find_with_head(
     database: Database, conversation_id: str
 ) -> tuple[ConversationDocument, CounterDocument] | None:
-    """A conversation and its head as one transaction sees them; None if one is not there, or is
+    """A conversation and its head as one transaction sees them; None if one is missing or
     malformed."""
 
     async def body(session: Session) -> tuple[Any, Any]:
@@ -49,8 +51,8 @@ async def find_with_head(
 async def pages_of_messages(
     database: Database, conversation_id: str, *, after: int, upto: int
 ) -> AsyncIterator[list[MessageDocument]]:
-    """The messages with a seq in (after, upto], by seq, a bounded number at a time, each as it is
-    when it is read."""
+    """The messages with a seq in (after, upto], by seq, a bounded number at a time, as they are
+    when they are read."""
     while after < upto:
         span = {"$gt": after, "$lte": upto}
         rows = database.messages.find(
@@ -67,18 +69,19 @@ async def pages_of_messages(
 async def find_digests(
     database: Database, conversation_ids: Sequence[str]
 ) -> dict[str, str | None]:
-    """The conversations that are there, each with the digest of its import, None without one."""
+    """The existing conversations, with the digests of their imports, None without one."""
     rows = database.conversations.find({"_id": {"$in": [*conversation_ids]}}, {"importDigest": 1})
     found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
     return {row["_id"]: row.get("importDigest") for row in found}
 
 
 async def insert(database: Database, messages: Sequence[MessageDocument]) -> MessageDocument | None:
-    """Insert messages. Returns the first that cannot be stored, because another message has its id,
-    its seq or its idempotency key; what an earlier run has written stays."""
+    """Insert messages. Returns the first one that cannot be stored, because another message has its
+    id, its seq or its idempotency key; messages written by an earlier run are kept."""
 
     async def write() -> list[int]:
         try:
+            # Unordered: messages of an earlier run must not keep out those after them.
             await maybe_await(database.messages.insert_many(list(messages), ordered=False))
         except BulkWriteError as error:
             failed = (error.details or {}).get("writeErrors", [])
@@ -128,21 +131,46 @@ async def summarise_threads(database: Database, conversation_id: str) -> None:
     await database.aggregate(database.messages, stages, seconds=THREAD_SECONDS, allowDiskUse=True)
 
 
+async def find_holders(database: Database, keys: Sequence[str]) -> dict[str | None, str]:
+    """The ids of the groups that have these keys of the host, by key."""
+    chosen = {"key": {"$in": list(keys), "$type": "string"}}
+    rows = await database.read(
+        lambda: database.conversations.find(chosen, {"key": 1}).to_list(None), seconds=SECONDS
+    )
+    return {row["key"]: row["_id"] for row in rows}
+
+
 async def create(
     database: Database, made: Sequence[tuple[ConversationDocument, CounterDocument]]
 ) -> bool:
     """Write conversations and their heads in one transaction, as the last step. Returns False, and
-    writes nothing, if one is there already, or has other messages than its head has counted."""
+    writes nothing, if one exists already, was deleted, or has other messages than its head has
+    counted."""
     ids = [head["_id"] for _, head in made]
 
     async def body(session: Session) -> bool:
+        updates: list[UpdateOne] = []
+        for _, head in made:
+            fields = {name: value for name, value in head.items() if name not in ("_id", "epoch")}
+            # A block before the conversation has left a stub, whose epoch is kept; a full head does
+            # not match, and the upsert is a duplicate key.
+            without = {"_id": head["_id"], "seq": {"$exists": False}}
+            update = {"$inc": {"epoch": 1}, "$set": fields}
+            updates.append(UpdateOne(without, update, upsert=True))
         # The heads first, as in every transaction: they are the locks.
-        await database.counters.bulk_write(
-            [_head_update(head) for _, head in made], session=session
-        )
+        await database.counters.bulk_write(updates, session=session)
+        await require_unused(database, ids, session)
         rows = database.counters.find({"_id": {"$in": ids}}, {"epoch": 1}, session=session)
         epochs = {row["_id"]: row["epoch"] for row in await rows.to_list(None)}
-        counts = await _count_messages(database, ids, session)
+        # Counted here, in the transaction: another import may have left messages of its own
+        # (decision 0062).
+        stages = [
+            {"$match": {"conversationId": {"$in": ids}}},
+            {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+        ]
+        counting = database.messages.aggregate(stages, session=session, hint="conversation_seq")
+        counted = await (await maybe_await(counting)).to_list(None)
+        counts = {row["_id"]: row["count"] for row in counted}
         if any(counts.get(head["_id"], 0) != head["seq"] - head["floorSeq"] for _, head in made):
             raise _OtherMessages
         conversations = [conversation for conversation, _ in made]
@@ -160,7 +188,7 @@ async def create(
 
     try:
         return await transact(database, body, deadline=time.monotonic() + SNAPSHOT_SECONDS)
-    except _OtherMessages:
+    except (_OtherMessages, IdDeleted):
         return False
     except BulkWriteError as error:
         codes = {
@@ -173,27 +201,6 @@ async def create(
 
 class _OtherMessages(Exception):
     """There are messages that a head has not counted."""
-
-
-def _head_update(head: CounterDocument) -> UpdateOne:
-    """The update that makes a head. A block before the conversation has left a stub, whose epoch
-    goes on; a full head is a duplicate key."""
-    fields = {name: value for name, value in head.items() if name not in ("_id", "epoch")}
-    without = {"_id": head["_id"], "seq": {"$exists": False}}
-    return UpdateOne(without, {"$inc": {"epoch": 1}, "$set": fields}, upsert=True)
-
-
-async def _count_messages(
-    database: Database, ids: Sequence[str], session: Session
-) -> dict[str, int]:
-    stages = [
-        {"$match": {"conversationId": {"$in": ids}}},
-        {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
-    ]
-    rows = await maybe_await(
-        database.messages.aggregate(stages, session=session, hint="conversation_seq")
-    )
-    return {row["_id"]: row["count"] for row in await rows.to_list(None)}
 
 
 async def _list_blocked(

@@ -10,14 +10,15 @@ from chat_aio.store.change_stream import ChangesBroken, open_changes
 from chat_aio.store.clock import HELLO_SECONDS
 from chat_aio.store.database import Database
 from chat_aio.store.drivers import maybe_await
+from chat_aio.store.privileges import MissingRight, lacking_for
 
 FULL = 0.9
-"""An oplog that is filled to this part has begun, or is about to begin, to forget."""
+"""An oplog that is filled to this part has started, or is about to start, to drop entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class Oplog:
-    """How far the oplog reaches back, and whether it has begun to forget."""
+    """How far the oplog reaches back, and whether it has started to drop entries."""
 
     seconds: int
     is_full: bool
@@ -34,22 +35,31 @@ async def version(database: Database) -> str:
 
 
 async def feature_compatibility(database: Database) -> str:
-    """Raises OperationFailure without the right to ask."""
+    """Raises OperationFailure without the right to query it."""
     asked = {"getParameter": 1, "featureCompatibilityVersion": 1}
     found = await database.read(lambda: database.client.admin.command(asked))
     return str(found["featureCompatibilityVersion"]["version"])
 
 
 async def privileges(database: Database) -> Sequence[Mapping[str, Any]] | None:
-    """The privileges of our user, None if there is no user."""
+    """The privileges of our user; None if there is no user."""
     asked = {"connectionStatus": 1, "showPrivileges": True}
     found = await database.read(lambda: database.handle.command(asked))
     info = found["authInfo"]
     return info["authenticatedUserPrivileges"] if info["authenticatedUsers"] else None
 
 
+async def missing_rights(database: Database, command: str) -> list[MissingRight]:
+    """The rights that a command of operators needs and our user lacks."""
+    granted = await privileges(database)
+    # Without authentication everybody may do everything.
+    if granted is None:
+        return []
+    return lacking_for(command, granted, database.handle.name, database.prefix)
+
+
 async def clock_difference(database: Database, now: Callable[[], float] = time.time) -> float:
-    """By how many seconds this machine's clock is ahead of the primary's."""
+    """The seconds by which this machine's clock is ahead of the primary's."""
     before = now()
     found = await hello(database)
     half_way = (before + now()) / 2
@@ -62,6 +72,7 @@ async def oplog(database: Database) -> Oplog:
     rows = database.client["local"]["oplog.rs"]
 
     async def ask() -> Oplog:
+        # `$natural` is the order of the oplog, and reads one entry at each end.
         ends = [await rows.find_one(sort=[("$natural", order)]) for order in (1, -1)]
         stages: list[dict[str, Any]] = [{"$collStats": {"storageStats": {}}}]
         cursor = await maybe_await(rows.aggregate(stages))

@@ -1,5 +1,5 @@
-"""The writes of an erasure. Each one applies only while the document still names the user, so it
-may be repeated, or come late. `actions/maintenance/erasure.py` decides what is written where."""
+"""The writes of an erasure. Every write applies only while the document still names the user, so it
+may be repeated, or come late. `actions/maintenance/erasure.py` decides on the writes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, cast
 from pymongo import DeleteOne, UpdateOne
 
 from chat_aio.store import reports, sent_counts, slow_mode
-from chat_aio.store.attachments import KEPT_FOR_A_SEND
+from chat_aio.store.attachments import ATTACHMENT_GRACE_PERIOD
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
-from chat_aio.store.documents import Change, EventName, ReportDocument
-from chat_aio.store.edits import emptied
+from chat_aio.store.documents import Change, ChangeKind, ReportDocument
+from chat_aio.store.edits import emptied, reacted
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
@@ -29,8 +29,9 @@ class Erasure:
     pseudonym: str
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
+    extra_events: bool = False
 
-    def change(self, kind: EventName) -> Change:
+    def change(self, kind: ChangeKind) -> Change:
         """The stamp of a change that is made now. It names the pseudonym."""
         return {
             "id": self.new_id(),
@@ -44,8 +45,8 @@ class Erasure:
 
 
 class Traces(NamedTuple):
-    """What goes from a message with its sender: fields that get an empty value, and fields that are
-    removed, as `actions/maintenance/erasure.py` decides."""
+    """The fields that a message loses with its sender: some get an empty value, others are removed,
+    as `actions/maintenance/erasure.py` decides."""
 
     emptied: Mapping[str, Any]
     removed: Sequence[str]
@@ -55,7 +56,8 @@ def empty_message(of: Erasure, message: Mapping[str, Any], traces: Traces) -> Up
     """Turn a message of the user into a tombstone; clients get an event."""
     update = _without_sender(of, traces)
     update["$set"] |= emptied(of.change("message.deleted"))["$set"]
-    return UpdateOne({**_sent_by(of, message), "deletedAt": None}, update)
+    theirs = {"_id": message["_id"], "senderId": of.user_id}
+    return UpdateOne({**theirs, "deletedAt": None}, update)
 
 
 def scrub_tombstone(of: Erasure, message: Mapping[str, Any], traces: Traces) -> UpdateOne:
@@ -64,11 +66,8 @@ def scrub_tombstone(of: Erasure, message: Mapping[str, Any], traces: Traces) -> 
     if value_at(message, "change.actorId") == of.user_id:
         # One field of `change`: the feed follows only writes of the whole `change`.
         update["$set"]["change.actorId"] = of.pseudonym
-    return UpdateOne({**_sent_by(of, message), "deletedAt": {"$ne": None}}, update)
-
-
-def _sent_by(of: Erasure, message: Mapping[str, Any]) -> dict[str, Any]:
-    return {"_id": message["_id"], "senderId": of.user_id}
+    theirs = {"_id": message["_id"], "senderId": of.user_id}
+    return UpdateOne({**theirs, "deletedAt": {"$ne": None}}, update)
 
 
 def _without_sender(of: Erasure, traces: Traces) -> dict[str, Any]:
@@ -82,10 +81,10 @@ def _without_sender(of: Erasure, traces: Traces) -> dict[str, Any]:
 def remove_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
     """Remove a reaction of the user; clients get an event."""
     reaction = {"emoji": emoji, "userId": of.user_id}
-    change = {**of.change("reaction.removed"), "emoji": emoji}
+    change = cast(Change, {**of.change("reaction.removed"), "emoji": emoji})
     return UpdateOne(
         {"_id": message_id, "reactions": {"$elemMatch": reaction}},
-        {"$pull": {"reactions": reaction}, "$set": {"change": change}},
+        {"$pull": {"reactions": reaction}, "$set": reacted(change, dated=of.extra_events)},
     )
 
 
@@ -96,12 +95,12 @@ def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
 
 
 def remove_held_mention(of: Erasure, held_id: str) -> UpdateOne:
-    """Remove the user from whom a held message will mention."""
+    """Remove the user from the mentions of a held message."""
     return UpdateOne({"_id": held_id, "mentions": of.user_id}, {"$pull": {"mentions": of.user_id}})
 
 
 def remove_count(of: Erasure, conversation_id: str) -> UpdateOne:
-    """Remove from a head how many messages the user has sent, and when the last one."""
+    """Remove from a head the number of the user's messages, and the time of the last one."""
     places = (sent_counts.place_of(of.user_id), slow_mode.place_of(of.user_id))
     return UpdateOne({"_id": conversation_id}, {"$unset": dict.fromkeys(places, "")})
 
@@ -112,21 +111,21 @@ def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
 
 
 def give_up_attachment(of: Erasure, attachment_id: object) -> UpdateOne:
-    """Replace the id of who has uploaded a file, which need no longer be kept for them; a forward
-    may be under way that keeps it."""
-    given_up = {"userId": of.pseudonym, "keepUntil": of.clock() + KEPT_FOR_A_SEND}
+    """Replace the id of a file's uploader, for whom the file need no longer be kept; a forward in
+    progress may still keep it."""
+    given_up = {"userId": of.pseudonym, "keepUntil": of.clock() + ATTACHMENT_GRACE_PERIOD}
     return UpdateOne({"_id": attachment_id, "userId": of.user_id}, {"$set": given_up})
 
 
 def rename_in_list(of: Erasure, document_id: object, place: str) -> UpdateOne:
-    """Replace the id by the pseudonym in a list that has it once."""
+    """Replace the id by the pseudonym in a list that contains it once."""
     return UpdateOne(
         {"_id": document_id, place: of.user_id}, {"$set": {f"{place}.$": of.pseudonym}}
     )
 
 
 def rename_banned(of: Erasure, ban_id: object) -> UpdateOne:
-    """Replace the id in a ban that is over. A ban in force must go on naming whom it keeps out."""
+    """Replace the id in a ban that is over. A ban in force must keep the id of the banned user."""
     over = {"_id": ban_id, "userId": of.user_id, "$nor": [active(of.user_id, at=of.clock())]}
     return UpdateOne(over, {"$set": {"userId": of.pseudonym}, "$unset": {"activeUserId": ""}})
 
@@ -137,7 +136,7 @@ def delete_row(document_id: object, **guards: str) -> DeleteOne:
 
 async def write(database: Database, collection: str, writes: Sequence[Write]) -> None:
     rows = database.collection(collection)
-    # Unordered: a write that fails must not keep those after it from being done.
+    # Unordered: a failing write must not prevent those after it.
     await database.write(lambda: rows.bulk_write([*writes], ordered=False))
 
 
@@ -199,7 +198,7 @@ async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) 
 
 
 async def count_shared_files(database: Database, user_id: str) -> int:
-    """How many files of a user other users' messages carry."""
+    """The number of a user's files that other users' messages carry."""
     carried = {
         "from": database.messages.name,
         "localField": "_id",

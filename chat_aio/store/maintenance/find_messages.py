@@ -1,7 +1,7 @@
-"""Finds messages conversation by conversation, each from its newest message down, along the indexes
-that the chat has. It stops where older messages can no longer be wanted.
+"""Finds messages conversation by conversation, from the newest message down, along the indexes that
+the chat has. It stops where older messages can no longer match.
 
-`scan` does it in portions, each behind the position where the one before has ended.
+`scan` does this in portions, which start where the previous one has ended.
 """
 
 import heapq
@@ -37,7 +37,7 @@ NEWEST = 2**53 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which messages are wanted; `terms` are in normal form, and a message must have them all."""
+    """The selected messages; `terms` are in normal form, and a message must have them all."""
 
     user_id: str | None = None
     conversation_id: str | None = None
@@ -82,7 +82,7 @@ class Newest:
             heapq.heappop(self._kept)
 
     def is_behind(self, at: datetime) -> bool:
-        """Whether messages of this time, and older ones, can no longer be wanted."""
+        """Whether messages of this time, and older ones, are no longer needed."""
         return len(self._kept) >= self._most and at < self._kept[0][0]
 
     def messages(self) -> list[MessageDocument]:
@@ -90,29 +90,25 @@ class Newest:
 
 
 async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument]:
-    """The heads of the conversations to look into, the most recently active first. Raises
+    """The heads of the conversations to search, the most recently active first. Raises
     ConversationNotFound."""
     if wanted.conversation_id is None and wanted.user_id is not None:
-        heads = await _heads_of_sender(database, wanted.user_id)
+        # Found by their messages, since they may have left the conversation.
+        written = {"senderId": wanted.user_id}
+        ids = await database.read(
+            lambda: database.messages.distinct("conversationId", written), seconds=SECONDS
+        )
+        heads: list[CounterDocument] = []
+        # In portions, because MongoDB limits the size of a query.
+        for start in range(0, len(ids), HEADS_AT_A_TIME):
+            some = {"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}}
+            rows = database.counters.find(some, WITHOUT_COUNTS)
+            heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
     else:
         heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)
     since = wanted.since
     active = [head for head in heads if since is None or head["activityAt"] >= since]
     return sorted(active, key=lambda head: head["activityAt"], reverse=True)
-
-
-async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocument]:
-    """The heads of conversations in which a user has written, also of those that they have left."""
-    heads: list[CounterDocument] = []
-    ids = await database.read(
-        lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
-    )
-    # In portions, because MongoDB limits the size of a query.
-    for start in range(0, len(ids), HEADS_AT_A_TIME):
-        some = {"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}}
-        rows = database.counters.find(some, WITHOUT_COUNTS)
-        heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
-    return heads
 
 
 async def list_around(
@@ -137,40 +133,25 @@ async def list_newest(
     *,
     most: int,
 ) -> list[MessageDocument]:
-    """The newest `most` of what is wanted; `advance` is called with how many seqs were passed."""
+    """The newest `most` matches; `advance` is called with the number of seqs passed."""
     newest = Newest(most)
     for head in heads:
-        await _look_into(database, wanted, head, newest, advance)
+        below = head["seq"] + 1
+        # As long as matches of this conversation may be among the newest.
+        if not newest.is_behind(head["activityAt"]):
+            async with aclosing(walk(database, wanted, head, advance)) as pages:
+                async for page in pages:
+                    below = page.below
+                    for message in page.met:
+                        newest.add(message)
+                    if page.met and newest.is_behind(page.met[-1]["createdAt"]):
+                        break
+        advance(below - 1)
     return newest.messages()
 
 
-async def _look_into(
-    database: Database,
-    wanted: Wanted,
-    head: CounterDocument,
-    newest: Newest,
-    advance: Advance,
-) -> None:
-    """Add what is wanted of a conversation, as long as it may be among the newest."""
-    left = head["seq"]
-
-    def passed(seqs: int) -> None:
-        nonlocal left
-        left -= seqs
-        advance(seqs)
-
-    if not newest.is_behind(head["activityAt"]):
-        async with aclosing(walk(database, wanted, head, passed)) as pages:
-            async for page in pages:
-                for message in page.met:
-                    newest.add(message)
-                if page.met and newest.is_behind(page.met[-1]["createdAt"]):
-                    break
-    advance(left)
-
-
 class Page(NamedTuple):
-    """A step of a walk: the messages that are wanted, and below which seq it goes on."""
+    """A step of a walk: the matches, and the seq below which it continues."""
 
     met: list[MessageDocument]
     below: int
@@ -182,7 +163,7 @@ async def walk(
     head: CounterDocument,
     advance: Advance,
 ) -> AsyncGenerator[Page, None]:
-    """The wanted messages of a conversation as it was when its head was read."""
+    """The matches of a conversation as it was when its head was read."""
     below = head["seq"] + 1
     async for page in walk_down(database, wanted, head["_id"], below):
         advance(below - page.below)
@@ -193,13 +174,14 @@ async def walk(
 async def walk_down(
     database: Database, wanted: Wanted, conversation_id: str, below: int
 ) -> AsyncGenerator[Page, None]:
-    """The wanted messages of a conversation below a seq in pages, newest first; times never rise on
-    the way (docs/data-model.md, counters)."""
+    """The matches of a conversation below a seq in pages, newest first; times never rise on the way
+    (docs/reference/data-model.md, counters)."""
     if wanted.until is not None:
         below = await below_younger(database, conversation_id, below, wanted.until)
     while below > 1:
         rows = await _page(database, wanted, conversation_id, below)
         met, reached = await _sift(database, wanted, rows.documents)
+        # An answer that was cut at MOST_BYTES has fewer rows as well, without being the last.
         is_last = reached or (rows.complete and len(rows.documents) < _size(wanted))
         below = 1 if is_last else rows.documents[-1]["seq"]
         yield Page(met, below)
@@ -208,8 +190,8 @@ async def walk_down(
 async def _sift(
     database: Database, wanted: Wanted, rows: Sequence[MessageDocument]
 ) -> tuple[list[MessageDocument], bool]:
-    """The wanted ones among messages, newest first, and whether older ones are too old. In time
-    slices: finding the terms of a long body takes milliseconds."""
+    """The matches among messages, newest first, and whether older ones are too old. In time slices:
+    finding the terms of a long body takes milliseconds."""
     met: list[MessageDocument] = []
     async with database.turns.sliced() as slices:
         for start in range(0, len(rows), ROWS_AT_ONCE):
@@ -223,7 +205,7 @@ async def _sift(
 
 
 def _size(wanted: Wanted) -> int:
-    """How many messages are read in a step."""
+    """The number of messages that are read in a step."""
     return min(MESSAGES_AT_A_TIME, TOKENISED_AT_A_TIME) if wanted.terms else MESSAGES_AT_A_TIME
 
 
@@ -233,6 +215,7 @@ async def below_younger(
     """A seq up to `below`, above every message of a conversation up to a moment, and not far above
     the newest of these."""
     oldest, middle = 0, below
+    # By halving, since no index has the times: they never fall as seqs rise.
     while below - oldest > MESSAGES_AT_A_TIME:
         here = {"conversationId": conversation_id, "createdAt": {"$type": "date"}}
         chosen = {**here, "seq": {"$lt": middle}}
@@ -252,6 +235,7 @@ async def _page(
 ) -> Rows[MessageDocument]:
     chosen: dict[str, Any] = {"conversationId": conversation_id, "seq": {"$lt": below}}
     if wanted.user_id is not None:
+        # By the index of own messages: a user may have few among the many of a conversation.
         chosen["senderId"] = wanted.user_id
     rows = database.messages
     return await read_rows(
@@ -263,14 +247,14 @@ async def _page(
 
 
 class Position(NamedTuple):
-    """Where a scan has ended: in this conversation, below this seq."""
+    """The end of a scan: in this conversation, below this seq."""
 
     conversation_id: str
     below: int
 
 
 class Found(NamedTuple):
-    """What a portion of a scan has found, and where the next one begins; None at the end."""
+    """The matches of a portion of a scan, and the start of the next one; None at the end."""
 
     messages: list[MessageDocument]
     position: Position | None
@@ -284,8 +268,8 @@ async def scan(
     most: int,
     deadline: float,
 ) -> Found:
-    """Up to `most` of what is wanted, conversation by conversation in the order of their ids, each
-    from its newest message down; less where the `deadline` (monotonic) is over, at least one step.
+    """Up to `most` matches, conversation by conversation in the order of their ids, newest message
+    first; fewer if the `deadline` (monotonic) is over, after at least one step.
     """
     found: list[MessageDocument] = []
     async with aclosing(_conversations(database, wanted, position)) as places:
@@ -302,7 +286,7 @@ async def scan(
                         return Found(found, Position(conversation_id, found[-1]["seq"]))
                     if monotonic() >= deadline:
                         return Found(found, Position(conversation_id, page.below))
-            if monotonic() >= deadline:  # Also where it had no page at all.
+            if monotonic() >= deadline:  # Even if there was no page at all.
                 return Found(found, Position(conversation_id, 1))
     return Found(found, None)
 
@@ -310,7 +294,7 @@ async def scan(
 async def _conversations(
     database: Database, wanted: Wanted, position: Position | None
 ) -> AsyncGenerator[tuple[str, int], None]:
-    """The conversations to look into from a position on, and below which seq."""
+    """The conversations to search from a position on, and the seq below which to start."""
     start, below = position or ("", NEWEST)
     if wanted.conversation_id is not None:
         if below > 1:
@@ -324,7 +308,7 @@ async def _conversations(
 
 
 async def _ids_from(database: Database, wanted: Wanted, start: str) -> AsyncGenerator[str, None]:
-    """The ids of conversations that may have what is wanted, ascending from one on."""
+    """The ids of conversations that may have matches, ascending from one on."""
     if wanted.user_id is not None:
         # Covered by an index, which has one step for each conversation.
         written = {"senderId": wanted.user_id, "conversationId": {"$gte": start}}

@@ -1,12 +1,13 @@
-"""Legal holds: what they keep from retention and erasure."""
+"""Legal holds: which data they keep from retention and erasure."""
 
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal, cast
 
+from chat_aio.errors import ConversationNotFound
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import AuditEntry, LegalHoldDocument
+from chat_aio.store.documents import AuditEntry, ConversationDocument, LegalHoldDocument
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 Target = Literal["user", "conversation"]
@@ -21,9 +22,16 @@ def hold_id(target_type: Target, target_id: str) -> str:
 
 
 async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) -> bool:
-    """Place a hold, unless there is one on this target; returns whether it is new."""
+    """Place a hold, unless there is one on this target; returns whether it is new. Raises
+    ConversationNotFound."""
 
     async def body(session: Session) -> bool:
+        if hold["targetType"] == "conversation":
+            # The head is what a deletion locks first: either it sees the hold, or this finds none.
+            here, raised = {"_id": hold["targetId"]}, {"$inc": {"fence": 1}}
+            head = await database.counters.update_one(here, raised, session=session)
+            if not head.matched_count:
+                raise ConversationNotFound
         if await database.legal_holds.find_one({"_id": hold["_id"]}, session=session):
             raise Unchanged(False)
         await database.legal_holds.insert_one(hold, session=session)
@@ -36,8 +44,8 @@ async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) ->
 
 
 async def keep_expiring(database: Database) -> None:
-    """Take the end from rows that a hold keeps. Those that are written later get one: this is done
-    again with every run of the retention, long before they expire."""
+    """Remove the expiry from rows that a hold keeps. Rows written later get an expiry: every run of
+    the retention calls this again, long before they expire."""
     kept = await _kept_rows(database)
     if not kept:
         return
@@ -48,7 +56,7 @@ async def keep_expiring(database: Database) -> None:
 
 
 async def _kept_rows(database: Database) -> list[dict[str, Any]]:
-    """The queries for the rows of EXPIRING that a hold keeps: of held users, and of everybody in
+    """The queries for the rows of EXPIRING that a hold keeps: of held users, and of all users in
     the conversations that holds keep."""
     users = await kept_users(database)
     conversations = await kept_conversations(database)
@@ -58,7 +66,7 @@ async def _kept_rows(database: Database) -> list[dict[str, Any]]:
 
 
 async def lift(database: Database, target: str, entry: AuditEntry) -> LegalHoldDocument | None:
-    """Lift a hold; returns it, None if there is none."""
+    """Lift a hold; returns it, or None if there is none."""
 
     async def body(session: Session) -> LegalHoldDocument | None:
         found = await database.legal_holds.find_one_and_delete({"_id": target}, session=session)
@@ -71,7 +79,7 @@ async def lift(database: Database, target: str, entry: AuditEntry) -> LegalHoldD
 
 
 async def let_expire(database: Database, *, at: datetime, after: timedelta) -> None:
-    """Let what no hold keeps expire after some time."""
+    """Let rows that no hold keeps expire after some time."""
     still = await _kept_rows(database)
     chosen: dict[str, Any] = {"expiresAt": {"$exists": False}}
     if still:
@@ -79,19 +87,19 @@ async def let_expire(database: Database, *, at: datetime, after: timedelta) -> N
     for name in EXPIRING:
         expires = {"$set": {"expiresAt": at + after}}
         await database.write(partial(database.collection(name).update_many, chosen, expires))
-    # A hold that was placed in between has lost what it had taken.
+    # Rows of a hold that was placed in the meantime have got an expiry again: remove it.
     await keep_expiring(database)
 
 
 async def list_all(database: Database) -> list[LegalHoldDocument]:
-    """All holds, the newest first. There are few."""
+    """All holds, newest first. There are few."""
     rows = database.legal_holds.find().sort("createdAt", -1)
     found = await database.read(lambda: rows.to_list(None))
     return shapes.readable("legal_holds", cast(list[LegalHoldDocument], found))
 
 
 async def on_user(database: Database, user_id: str) -> list[LegalHoldDocument]:
-    """The holds that keep something of a user: on them, on conversations that they are in or have
+    """The holds that keep data of a user: on them, on conversations that they are in or have
     written in, and on users who are or have written in one of these."""
     holds = await list_all(database)
     theirs = await _conversations_of(database, user_id) if holds else set[str]()
@@ -104,8 +112,8 @@ async def on_user(database: Database, user_id: str) -> list[LegalHoldDocument]:
 
 
 async def kept_conversations(database: Database) -> set[str]:
-    """The conversations under a hold, and those of users under one: where they are or have
-    written."""
+    """The conversations under a hold, and the conversations that users under a hold are in or have
+    written in."""
     kept: set[str] = set()
     for hold in await list_all(database):
         kept |= await _kept_by(database, hold)
@@ -129,6 +137,23 @@ async def _conversations_of(database: Database, user_id: str) -> set[str]:
         seconds=SECONDS,
     )
     return {*written, *inside}
+
+
+async def keeps(database: Database, conversation: ConversationDocument, session: Session) -> bool:
+    """Whether a hold keeps a conversation: one on it, on a participant or on a former one with
+    messages in it. As `kept_conversations`, for one conversation and within a transaction."""
+    inside = {participant["userId"] for participant in conversation["participants"]}
+    for hold in await database.legal_holds.find(session=session).to_list(None):
+        # A malformed hold stays in force.
+        kept = hold.get("targetId")
+        if hold.get("targetType") != "user":
+            if kept == conversation["_id"]:
+                return True
+            continue
+        written = {"senderId": kept, "conversationId": conversation["_id"]}
+        if kept in inside or await database.messages.find_one(written, {"_id": 1}, session=session):
+            return True
+    return False
 
 
 async def kept_users(database: Database) -> set[str]:

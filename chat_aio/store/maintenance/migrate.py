@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance.progress import Advance, Progress, silent
+from chat_aio.store.maintenance.progress import Progress, silent
 
 SCHEMA = "schema"
 FIRST = 1
@@ -64,7 +65,7 @@ async def require_known(database: Database) -> int:
     version = await find(database)
     if version > newest():
         raise SetupError(
-            f"the database is of schema version {version}, and this chat-aio knows {newest()}: "
+            f"the database has schema version {version}, and this chat-aio knows {newest()}: "
             "install the newer chat-aio that has raised it"
         )
     return version
@@ -75,7 +76,7 @@ async def require_current(database: Database) -> None:
     version = await require_known(database)
     if version < oldest():
         raise SetupError(
-            f"the database is of schema version {version}, and this chat-aio needs {oldest()}: "
+            f"the database has schema version {version}, and this chat-aio needs {oldest()}: "
             "run `chat-aio migrate` first"
         )
 
@@ -104,7 +105,7 @@ async def pending(database: Database, *, finish: bool = False) -> list[Migration
 
 
 async def size_of(database: Database, migration: Migration) -> int:
-    """About how many documents a migration reads."""
+    """The approximate number of documents that a migration reads."""
     rows = database.collection(migration.collection)
     count: int = await database.read(rows.estimated_document_count)
     return count
@@ -116,36 +117,27 @@ async def migrate(
     finish: bool = False,
     progress: Progress = silent,
 ) -> int:
-    """Migrate a database as far as the previous version of the chat may still run, or to the end
-    with `finish`; returns the version that it has then. Continues after an interruption.
+    """Migrate a database as far as the previous version of the chat can still run, or to the end
+    with `finish`; returns the resulting version. Continues after an interruption.
 
-    Only the end of a migration raises the version. Raises SetupError if the database is of a newer
+    Only the end of a migration raises the version. Raises SetupError if the database has a newer
     version than this code.
     """
     await note_version(database)
     for migration in await pending(database, finish=finish):
-        # Another `migrate` may have come first.
+        # Another `migrate` may have been faster.
         if await find(database) == migration.to - 1:
             stage = f"Migrating to schema version {migration.to}"
+            # Each write is conditional on the version: a second `migrate` that is behind changes
+            # nothing.
+            before = {"_id": SCHEMA, "version": migration.to - 1}
             with progress(stage, await size_of(database, migration)) as advance:
-                await _run(database, migration, advance)
+                row = await database.read(partial(database.settings.find_one, before))
+                position = ((row or {}).get("migrating") or {}).get("position")
+                while (position := await migration.step(database, position)) is not None:
+                    advance(migration.at_a_time)
+                    reached = {"$set": {"migrating": {"to": migration.to, "position": position}}}
+                    await database.write(partial(database.settings.update_one, before, reached))
+                done = {"$set": {"version": migration.to}, "$unset": {"migrating": ""}}
+                await database.write(partial(database.settings.update_one, before, done))
     return await find(database)
-
-
-async def _run(database: Database, migration: Migration, advance: Advance) -> None:
-    # Each write is conditional on the version: a second `migrate` that is behind changes nothing.
-    before = {"_id": SCHEMA, "version": migration.to - 1}
-    row = await database.read(lambda: database.settings.find_one(before))
-    position = ((row or {}).get("migrating") or {}).get("position")
-    while (position := await migration.step(database, position)) is not None:
-        advance(migration.at_a_time)
-        await database.write(
-            lambda: database.settings.update_one(
-                before, {"$set": {"migrating": {"to": migration.to, "position": position}}}
-            )
-        )
-    await database.write(
-        lambda: database.settings.update_one(
-            before, {"$set": {"version": migration.to}, "$unset": {"migrating": ""}}
-        )
-    )

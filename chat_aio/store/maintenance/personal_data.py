@@ -1,4 +1,4 @@
-"""Where documents name a user, and whether any does: their own data, and data about them."""
+"""The fields that name users, and queries for them: users' own data, and data about them."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -36,14 +36,18 @@ PLACES: dict[str, tuple[str, ...]] = {
     "blocks": ("blockerUserId", "blockedUserId"),
     "mutes": ("userId",),
     "thread_states": ("userId",),
+    "departures": ("userId",),
     "reports": ("reporterUserId", "resolvedBy", "evidence.senderId", "evidence.participantIds"),
     "held_messages": ("senderId", "mentions", "releasedBy"),
     "bans": ("userId", "createdByUserId", "revokedByUserId"),
     "presence": ("_id",),
     "legal_holds": ("createdByUserId",),
     "audit": (
-        *("actorUserId", "targetId"),
-        *("details.userId", "details.senderId", "details.sharedWith"),
+        "actorUserId",
+        "targetId",
+        "details.userId",
+        "details.senderId",
+        "details.sharedWith",
     ),
     "daily_stats": ("senderIds",),
     "notifications": ("userId",),
@@ -53,12 +57,14 @@ PLACES: dict[str, tuple[str, ...]] = {
     "drafts": ("senderId", "askedByUserId", "stoppedBy"),
     "attachments": ("userId",),
 }
-"""The fields that hold a user's id, by collection. So does the target of a report about a user; and
-in a head it is the name of fields: how many messages they have sent, and when the last one."""
+"""The fields that contain a user's id, by collection. The target of a report about a user contains
+it too; and in a head it is the name of fields: the number of their messages, and the time of the
+last one."""
 
 INDEXED = {
     "mutes": "userId",
     "thread_states": "userId",
+    "departures": "userId",
     "presence": "_id",
     "notifications": "userId",
     "notification_settings": "userId",
@@ -68,7 +74,7 @@ INDEXED = {
 """The collections in which an index on this field finds the documents that concern a user."""
 
 SCANNED = PLACES.keys() - INDEXED.keys()
-"""The collections that must be scanned as a whole."""
+"""The collections that must be scanned entirely."""
 
 KEPT_APART = {"terms": 0, "search": 0, "requestHash": 0, "change": 0}
 """The fields of a message that only serve searches and clients."""
@@ -86,7 +92,7 @@ def naming(collection: str, user_id: str) -> dict[str, Any]:
 
 
 def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str, Any]:
-    """As `naming`, without the bans in force, which must go on naming whom they keep out."""
+    """As `naming`, without the bans in force, which must keep the id of the banned user."""
     if collection != "bans":
         return naming(collection, user_id)
     others = [{place: user_id} for place in PLACES["bans"] if place != "userId"]
@@ -96,8 +102,8 @@ def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str,
 async def concerning(
     database: Database, collection: str, user_id: str, decided: Sequence[str]
 ) -> AsyncIterator[tuple[int, list[Any]]]:
-    """The documents of a collection that concern a user, and how many were passed. Those of the
-    audit log include the rows about the reports and bans whose ids are in `decided`."""
+    """The documents of a collection that concern a user, and the number of documents passed. Those
+    of the audit log include the rows about the reports and bans whose ids are in `decided`."""
     rows = database.collection(collection)
     if place := INDEXED.get(collection):
         async for found in listed(database, rows, {place: user_id}):
@@ -105,6 +111,7 @@ async def concerning(
         return
     chosen = naming(collection, user_id)
     if collection == "audit":
+        # These rows name the report or the ban, not the user.
         chosen["$or"].append({"targetId": {"$in": [*decided]}})
     shown = KEPT_APART if collection == "messages" else None
     async for passed, found in scan(database, rows, chosen, shown):
@@ -113,6 +120,7 @@ async def concerning(
 
 async def is_known(database: Database, user_id: str) -> bool:
     """Whether a user has ever written, or is in a conversation."""
+    # Both by an index: the usual user is found without a scan.
     return bool(
         await database.read(lambda: database.messages.find_one({"senderId": user_id}, {"_id": 1}))
         or await database.read(
@@ -123,7 +131,7 @@ async def is_known(database: Database, user_id: str) -> bool:
 
 async def has_traces(database: Database, user_id: str, progress: Progress) -> bool:
     """Whether any row names a user. Only the messages are many, so they are read last, and all of
-    them if the user has none of their own and is in no conversation."""
+    them if the user has none and is in no conversation."""
     if await is_known(database, user_id):
         return True
     first = sorted(PLACES, key=lambda name: name == "messages")

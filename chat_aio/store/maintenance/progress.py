@@ -5,10 +5,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 Advance = Callable[[int], object]
-"""Called with the number of further things that are done."""
+"""Called with the number of further things done."""
 
 Progress = Callable[[str, int], AbstractContextManager[Advance]]
-"""Opens a stage: its name, and about the number of things to do."""
+"""Opens a stage with its name and the approximate number of things to do."""
 
 
 @dataclass(frozen=True, slots=True)

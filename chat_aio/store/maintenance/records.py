@@ -29,26 +29,26 @@ OVER: Mapping[str, Callable[[datetime], dict[str, Any]]] = {
     "audit": lambda at: {"at": {"$lt": at}},
     "presence": lambda at: {"processes": [], "lastSeenAt": {"$lt": at}},
 }
-"""What is over since a moment, by collection. Open reports, bans in force, pending requests and
-users who are online are not."""
+"""The query for rows that were closed before a moment, by collection. Open reports, bans in force,
+pending requests and users who are online do not match."""
 
 PLACES = ("conversationId", "evidence.conversationId", "details.conversationId", "targetId")
 """The fields that may name a conversation."""
 
 
 async def count(database: Database, collection: str, *, before: datetime) -> int:
-    """How many rows would be removed now."""
+    """The number of rows that would be removed now."""
     rows, chosen = database.collection(collection), await _chosen(database, collection, before)
     found: int = await database.read(lambda: rows.count_documents(chosen), seconds=SECONDS)
     return found
 
 
 async def remove(database: Database, collection: str, *, before: datetime, advance: Advance) -> int:
-    """Remove what is over, some rows at a time; returns how many."""
+    """Remove closed rows, some at a time; returns their number."""
     rows = database.collection(collection)
     done = 0
     while True:
-        # Anew each time: a hold that is placed meanwhile counts from then on.
+        # Queried every time: a hold that is placed during the run counts from then on.
         chosen = await _chosen(database, collection, before)
         found = rows.find(chosen, {"_id": 1}).limit(AT_A_TIME)
         ids = [
@@ -56,6 +56,7 @@ async def remove(database: Database, collection: str, *, before: datetime, advan
         ]
         if not ids:
             return done
+        # By both: a row that has been opened again since it was found stays.
         these = {"$and": [{"_id": {"$in": ids}}, chosen]}
         removed = await database.write(partial(rows.delete_many, these))
         done += removed.deleted_count
@@ -63,7 +64,7 @@ async def remove(database: Database, collection: str, *, before: datetime, advan
 
 
 async def _chosen(database: Database, collection: str, before: datetime) -> dict[str, Any]:
-    """What is over and under no legal hold."""
+    """The closed rows that are under no legal hold."""
     kept = [naming(collection, user_id) for user_id in await kept_users(database)]
     if held := await kept_conversations(database):
         kept += [{place: {"$in": sorted(held)}} for place in PLACES]

@@ -1,4 +1,4 @@
-"""Leaves tombstones where messages were, together with their rows in the audit log."""
+"""Replaces messages by tombstones, together with their rows in the audit log."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -29,15 +29,15 @@ async def empty(
     entry: Entry,
     history: timedelta | None,
 ) -> int:
-    """Empty messages, a hundred in each transaction; returns how many. What was edited or deleted
-    since it was read stays as it is. `change` returns the stamp of a message as it is stored then,
-    `entry` its row; with a `history`, what they were is kept that long."""
+    """Empty messages, a hundred per transaction; returns their number. Messages edited or deleted
+    since they were read are left as they are. `change` returns the stamp for a message as it is
+    stored then, `entry` its row; with a `history`, the earlier versions are kept that long."""
     done = 0
     for start in range(0, len(messages), AT_A_TIME):
         some = messages[start : start + AT_A_TIME]
         body = partial(_empty, database, some, change, entry, history)
         emptied_now = await transact(database, body)
-        # As fast as retention: each one is an event on the streams.
+        # As fast as retention: every tombstone is an event on the streams.
         await asyncio.sleep(emptied_now / TOMBSTONES_PER_SECOND)
         done += emptied_now
     return done
@@ -54,7 +54,8 @@ async def _empty(
     these = {"_id": {"$in": [message["_id"] for message in messages]}}
     rows = await database.messages.find(these, READ, session=session).to_list(None)
     bodies = {message["_id"]: message["body"] for message in messages}
-    # The body of a tombstone is empty.
+    # By their bodies, since moderators confirm the text that they were shown. The body of a
+    # tombstone is empty.
     changes = [(row, change(row)) for row in rows if row["body"] == bodies[row["_id"]]]
     if not changes:
         raise Unchanged(0)

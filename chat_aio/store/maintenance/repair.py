@@ -1,7 +1,7 @@
-"""Writes a repair: all that is wrong in a conversation, in one transaction that locks its head."""
+"""Writes a repair: everything wrong in a conversation, in one transaction that locks its head."""
 
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,7 +27,7 @@ SEARCHED = {"conversationId": 1, "seq": 1, "deletedAt": 1, "terms": 1, "search":
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One value of a conversation that is repaired: what it was, and what it becomes."""
+    """One repaired value of a conversation, before and after."""
 
     conversation_id: object
     what: str
@@ -39,9 +39,9 @@ class Repair:
 class RepairPlan:
     """The writes of a repair of a conversation; `repairs` describes them for people.
 
-    `read_states` has the new (seq, message id) by user id. `threads` has the new summary of
-    each root, None to remove it. `counts_begin` is the seq behind which all sent messages have been
-    recounted, None if the counts stay.
+    `read_states` has the new (seq, message id) by user id. `threads` has the new summary by root,
+    None to remove it. `counts_begin` is the seq behind which all sent messages have been recounted,
+    None if the counts are not changed.
     """
 
     head: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ async def repair(
     database: Database, conversation_id: object, decide: Decide, *, dry_run: bool
 ) -> RepairPlan:
     """Lock a conversation, plan its repair, and write that unless this is a dry run. Returns the
-    plan, which is empty where there is no such conversation. `decide` may be called several times.
+    plan, which is empty if there is no such conversation. `decide` may be called several times.
     """
 
     async def body(session: Session) -> RepairPlan:
@@ -77,6 +77,7 @@ async def repair(
             upsert=True,
             session=session,
         )
+        # After the lock: no send or membership change can come between the plan and its writes.
         snapshot = await load_snapshot(database, session, conversation_id)
         if snapshot.conversation is None:
             raise Unchanged(RepairPlan())
@@ -90,12 +91,12 @@ async def repair(
 
 
 async def plan_recount(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
-    """Count all that the participants of a conversation have sent behind its floor."""
+    """Count all messages that the participants of a conversation have sent behind its floor."""
     before = (snapshot.head or {}).get("sent")
     sent = await snapshot.count_sent()
     plan.head |= {"counted": snapshot.last_seq, "sent": escaped(sent)}
     plan.counts_begin = snapshot.floor
-    # A new epoch, so that nothing is kept that was concluded from the counts of before.
+    # A new epoch, so that no conclusion from the earlier counts is kept.
     if "epoch" not in plan.head:
         plan.begin_epoch(snapshot)
     plan.repairs.append(Repair(snapshot.id, "counts of sent messages", before, sent))
@@ -105,18 +106,19 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
     database, session, here = snapshot.database, snapshot.session, {"_id": snapshot.id}
     if plan.head:
         await database.counters.update_one(here, {"$set": plan.head}, session=session)
-    places = {
-        user_id: f"participants.$[p{place}]" for place, user_id in enumerate(plan.read_states)
-    }
-    if fields := {**plan.conversation, **dict(_read_states(plan, places))}:
-        filters = [{f"p{place}.userId": user_id} for place, user_id in enumerate(plan.read_states)]
+    fields, filters = {**plan.conversation}, list[dict[str, Any]]()
+    for number, (user_id, (seq, message_id)) in enumerate(plan.read_states.items()):
+        fields[f"participants.$[p{number}].lastReadSeq"] = seq
+        fields[f"participants.$[p{number}].lastReadMessageId"] = message_id
+        filters.append({f"p{number}.userId": user_id})
+    if fields:
         await database.conversations.update_one(
             here, {"$set": fields}, array_filters=filters or None, session=session
         )
     if plan.counts_begin is not None and snapshot.participants:
         begun = nothing_up_to(plan.counts_begin).items()
         everybody = {f"participants.$[p].{name}": value for name, value in begun}
-        # Elements that another program has written, and that are none, are left as they are.
+        # Elements that another program has written, and that are no participants, are left alone.
         await database.conversations.update_one(
             here,
             {"$set": everybody},
@@ -124,19 +126,32 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
             session=session,
         )
     if plan.threads:
-        updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
+        updates: list[UpdateOne] = []
+        for root_id, summary in plan.threads.items():
+            gone = {"$unset": {"thread": ""}}
+            update = gone if summary is None else {"$set": {"thread": summary}}
+            updates.append(UpdateOne({"_id": root_id}, update))
         await database.messages.bulk_write(updates, session=session)
 
 
 async def repair_tokens(database: Database, conversation_id: object, *, dry_run: bool) -> int:
     """Give the messages of a conversation the search tokens of their terms; returns how many had
-    others. A dry run only counts. Clients are not notified: no stamp is written."""
+    other tokens. A dry run only counts. Clients are not notified: no stamp is written."""
     wrong, after = 0, 0
     while True:
         chosen = {"conversationId": conversation_id, "seq": {"$gt": after}}
         rows = database.messages.find(chosen, SEARCHED).sort("seq", 1).limit(MESSAGES_AT_A_TIME)
         page = await database.read(partial(rows.to_list, None), seconds=PAGE_SECONDS)
-        updates = [_token_update(message) for message in page if has_wrong_tokens(message)]
+        updates: list[UpdateOne] = []
+        for message in filter(has_wrong_tokens, page):
+            # Conditional on the terms: an edit or a deletion in between wins.
+            same: dict[str, Any] = {"_id": message["_id"], "terms": {"$exists": False}}
+            update: dict[str, Any] = {"$unset": {"search": ""}}
+            if "terms" in message:
+                same["terms"] = message["terms"]
+                search = search_of(message["conversationId"], message["terms"])
+                update = {"$set": {"search": search}}
+            updates.append(UpdateOne(same, update))
         wrong += len(updates)
         if updates and not dry_run:
             await database.write(partial(database.messages.bulk_write, updates, ordered=False))
@@ -146,8 +161,9 @@ async def repair_tokens(database: Database, conversation_id: object, *, dry_run:
 
 
 def has_wrong_tokens(message: Mapping[str, Any]) -> bool:
-    """Whether a message has other search tokens than those of its terms. False for a tombstone, and
-    for a row with unreadable terms or an unreadable conversation, which other checks report."""
+    """Whether a message has search tokens that differ from those of its terms. False for a
+    tombstone, and for a row with unreadable terms or an unreadable conversation, which other checks
+    report."""
     conversation_id, terms = message.get("conversationId"), message.get("terms", [])
     if message.get("deletedAt") or not isinstance(conversation_id, str):
         return False
@@ -155,25 +171,3 @@ def has_wrong_tokens(message: Mapping[str, Any]) -> bool:
         return False
     right = search_of(conversation_id, terms) if "terms" in message else None
     return message.get("search") != right
-
-
-def _token_update(message: Mapping[str, Any]) -> UpdateOne:
-    # Conditional on the terms: an edit or a deletion in between wins.
-    if "terms" not in message:
-        without_terms = {"_id": message["_id"], "terms": {"$exists": False}}
-        return UpdateOne(without_terms, {"$unset": {"search": ""}})
-    unchanged = {"_id": message["_id"], "terms": message["terms"]}
-    search = search_of(message["conversationId"], message["terms"])
-    return UpdateOne(unchanged, {"$set": {"search": search}})
-
-
-def _read_states(plan: RepairPlan, places: Mapping[str, str]) -> Iterator[tuple[str, object]]:
-    for user_id, (seq, message_id) in plan.read_states.items():
-        yield f"{places[user_id]}.lastReadSeq", seq
-        yield f"{places[user_id]}.lastReadMessageId", message_id
-
-
-def _thread_update(root_id: str, summary: Mapping[str, Any] | None) -> UpdateOne:
-    if summary is None:
-        return UpdateOne({"_id": root_id}, {"$unset": {"thread": ""}})
-    return UpdateOne({"_id": root_id}, {"$set": {"thread": summary}})

@@ -1,6 +1,5 @@
-"""After a backup was restored: noting when, and heads that are behind their messages."""
+"""After a backup was restored: the note of the restore, and heads behind their messages."""
 
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -41,7 +40,7 @@ async def take_back(database: Database) -> bool:
     """Remove the note of a restore; returns whether there was one."""
     written = await database.write(
         lambda: database.settings.update_one(
-            # Not a deletion, to which the role of a chat has no right.
+            # Not a deletion, to which a chat's role has no right.
             {"_id": RESTORED, "at": {"$exists": True}},
             {"$unset": {"at": ""}},
         )
@@ -59,19 +58,7 @@ async def newest_activity(database: Database) -> datetime | None:
 
 async def heads_behind(database: Database, advance: Advance = lambda _: None) -> list[Behind]:
     """The heads with a lower number than the newest message of their conversation. `advance` is
-    called with how many heads were looked at."""
-    behind: list[Behind] = []
-    async for passed, found in _portions(database):
-        behind += [
-            Behind(row["_id"], row["seq"], row["newest"]["seq"], row["newest"]["createdAt"])
-            for row in found
-        ]
-        advance(passed)
-    return behind
-
-
-async def _portions(database: Database) -> AsyncIterator[tuple[int, list[Any]]]:
-    """The heads that are behind, some heads at a time, and how many heads were looked at."""
+    called with the number of heads examined."""
     newest: dict[str, Any] = {
         "from": database.messages.name,
         "localField": "_id",
@@ -84,6 +71,7 @@ async def _portions(database: Database) -> AsyncIterator[tuple[int, list[Any]]]:
         ],
         "as": "newest",
     }
+    behind: list[Behind] = []
     after = ""
     while True:
         # The ids of conversations are texts.
@@ -98,9 +86,14 @@ async def _portions(database: Database) -> AsyncIterator[tuple[int, list[Any]]]:
                 {"$unwind": "$newest"},
                 {"$match": {"$expr": {"$lt": ["$seq", "$newest.seq"]}}},
             ]
-            yield len(ids), await database.aggregate(database.counters, stages, seconds=SECONDS)
+            found = await database.aggregate(database.counters, stages, seconds=SECONDS)
+            behind += [
+                Behind(row["_id"], row["seq"], row["newest"]["seq"], row["newest"]["createdAt"])
+                for row in found
+            ]
+            advance(len(ids))
         if len(ids) < HEADS_AT_A_TIME:
-            return
+            return behind
         after = ids[-1]
 
 

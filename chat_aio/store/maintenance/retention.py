@@ -1,7 +1,8 @@
 """Retention: the old messages of a conversation are emptied or removed.
 
-Old messages are those up to some seq, because `createdAt` never falls as `seq` rises. The head says
-how far retention has come, so that nothing is examined twice (docs/data-model.md, counters).
+Old messages are those up to some seq, because `createdAt` never falls as `seq` rises. The head
+records how far retention has come, so that nothing is examined twice (docs/reference/data-model.md,
+counters).
 """
 
 import asyncio
@@ -26,7 +27,7 @@ HEADS_AT_A_TIME = 10_000
 SECONDS = 60.0
 
 TOMBSTONES_PER_SECOND = 1_000
-"""Each one is an event on the streams, in addition to what users send."""
+"""Every tombstone is an event on the streams, in addition to users' messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,16 +43,16 @@ class Old:
 
     @property
     def whole(self) -> dict[str, Any]:
-        return self._between(self.after, self.upto)
+        span = {"$gt": self.after, "$lte": self.upto}
+        return {"conversationId": self.conversation_id, "seq": span}
 
     def parts(self) -> Iterator[tuple[dict[str, Any], int]]:
-        """Queries for some of them at a time, from the oldest on, and how many seqs each spans."""
+        """Queries for some of them at a time, oldest first, and the number of seqs each query
+        spans."""
         for start in range(self.after, self.upto, MESSAGES_AT_A_TIME):
             end = min(start + MESSAGES_AT_A_TIME, self.upto)
-            yield self._between(start, end), end - start
-
-    def _between(self, after: int, upto: int) -> dict[str, Any]:
-        return {"conversationId": self.conversation_id, "seq": {"$gt": after, "$lte": upto}}
+            span = {"$gt": start, "$lte": end}
+            yield {"conversationId": self.conversation_id, "seq": span}, end - start
 
 
 async def list_heads(
@@ -66,6 +67,7 @@ async def list_heads(
     heads: list[CounterDocument] = []
     while True:
         behind = {"_id": {"$gt": heads[-1]["_id"]}} if heads else {}
+        # Conversations without a message have none that is old.
         rows = database.counters.find({**behind, "seq": {"$gt": 0}}, WITHOUT_COUNTS)
         rows = rows.sort("_id", 1).limit(HEADS_AT_A_TIME)
         found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
@@ -77,14 +79,14 @@ async def list_heads(
 async def find_old_to_empty(
     database: Database, head: CounterDocument, *, before: datetime
 ) -> Old | None:
-    """The messages from before a moment that are not known to be tombstones; None without any."""
+    """The messages from before a moment that are not known to be tombstones; None if none."""
     return await _find_old(database, head, before, done=head.get("emptiedSeq", 0))
 
 
 async def find_old_to_remove(
     database: Database, head: CounterDocument, *, before: datetime
 ) -> Old | None:
-    """The messages from before a moment, and what an interrupted removal has left."""
+    """The messages from before a moment, and those left by an interrupted removal."""
     return await _find_old(database, head, before, done=0)
 
 
@@ -95,6 +97,7 @@ async def _find_old(
     known = max(done, head.get("floorSeq", 0))
     here = {"conversationId": head["_id"]}
     young = {"seq": {"$gt": known, "$lte": head["seq"]}, "createdAt": {"$not": {"$lt": before}}}
+    # Old messages come first, so the first young one is where they end.
     first_young = await database.read(
         lambda: database.messages.find_one({**here, **young}, {"seq": 1}, sort=[("seq", 1)]),
         seconds=SECONDS,
@@ -124,10 +127,10 @@ async def count(database: Database, old: Old, *, live: bool) -> int:
 async def empty(
     database: Database, old: Old, *, change: Callable[[], Change], advance: Advance
 ) -> int:
-    """Turn old messages into tombstones, as a deletion does, and note that in the head; returns
-    how many.
+    """Turn old messages into tombstones, as a deletion does, and record that in the head; returns
+    their number.
 
-    `change` returns the stamp of a write; `advance` is called with how many seqs were passed.
+    `change` returns the stamp of a write; `advance` is called with the number of seqs passed.
     """
     done = 0
     for part, size in old.parts():
@@ -138,13 +141,13 @@ async def empty(
         done += written.modified_count
         advance(size)
         await asyncio.sleep(written.modified_count / TOMBSTONES_PER_SECOND)
-    # Only at the end: an interrupted run begins again where the last complete one has ended.
+    # Only at the end: an interrupted run starts again where the last complete one has ended.
     await database.write(
         lambda: database.counters.update_one(
             {"_id": old.conversation_id}, {"$max": {"emptiedSeq": old.upto}}
         )
     )
-    # A moderator may have restored one behind us. From here on, nobody can.
+    # A moderator may have restored a message that was passed. From here on, nobody can.
     for part, _ in old.parts():
         live = {**part, "deletedAt": None}
         update = emptied(change())
@@ -155,7 +158,8 @@ async def empty(
 
 
 async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
-    """Note in the heads what will be removed. From then on unread counts leave it out."""
+    """Record in the heads which messages will be removed: unread counts then leave them out."""
+    # `$max`: an earlier run, or one in another process, may have come further.
     updates = [
         UpdateOne({"_id": old.conversation_id}, {"$max": {"floorSeq": old.upto}}) for old in olds
     ]
@@ -165,7 +169,7 @@ async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
 
 
 async def remove(database: Database, old: Old, *, advance: Advance) -> int:
-    """Remove what is below the floor; returns how many there were."""
+    """Remove the messages below the floor; returns their number."""
     done = 0
     for part, size in old.parts():
         deleted = await database.write(partial(database.messages.delete_many, part))

@@ -1,6 +1,7 @@
-"""Scans a whole collection where no index helps, one stretch of ids at a time."""
+"""Scans a whole collection if no index helps, one range of ids at a time."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from chat_aio.store.database import Database
@@ -8,7 +9,7 @@ from chat_aio.store.database import Database
 STRETCH = 2_000
 AT_ONCE = 100
 SECONDS = 60.0
-"""The timeout of one stretch, long enough for a busy server."""
+"""The timeout of one range, long enough for a busy server."""
 
 _BY_ID = [("_id", 1)]
 
@@ -19,16 +20,20 @@ async def scan(
     chosen: Mapping[str, Any],
     shown: Mapping[str, int] | None = None,
 ) -> AsyncIterator[tuple[int, list[Any]]]:
-    """The documents that are `chosen`, a few at a time, and how many documents were passed since
-    the last time. Ids may be of any type. What is inserted meanwhile may be missed.
+    """The documents that are `chosen`, a few at a time, and the number of documents passed since
+    the last time. Ids may be of any type. Documents inserted during the scan may be missed.
     """
     start: Any = None
     while True:
-        end = await _end(database, collection, start)
+        # The range ends at the first id behind it; the last range has no end.
+        next_ids = collection.find({}, {"_id": 1}).sort(_BY_ID).hint(_BY_ID).skip(STRETCH).limit(1)
         rows = collection.find(chosen, shown).sort(_BY_ID).hint(_BY_ID)
         # `min` and `max` are bounds in the index. `$gt` would compare ids of one type only.
-        rows = rows if start is None else rows.min(_place(start))
-        rows = rows if end is None else rows.max(_place(end))
+        if start is not None:
+            next_ids, rows = next_ids.min([("_id", start)]), rows.min([("_id", start)])
+        found_next = await database.read(partial(next_ids.to_list, 1), seconds=SECONDS)
+        end = found_next[0]["_id"] if found_next else None
+        rows = rows if end is None else rows.max([("_id", end)])
         async for found in _pages(database, rows):
             yield 0, found
         yield STRETCH, []
@@ -38,7 +43,7 @@ async def scan(
 
 
 async def size_of(database: Database, collections: Iterable[str]) -> int:
-    """About how many documents some collections have."""
+    """The approximate number of documents in some collections."""
     rows = [database.collection(name) for name in collections]
     return sum([await database.read(row.estimated_document_count) for row in rows])
 
@@ -57,15 +62,3 @@ async def _pages(database: Database, rows: Any) -> AsyncIterator[list[Any]]:
         if not found:
             return
         yield found
-
-
-async def _end(database: Database, collection: Any, start: Any) -> Any:
-    """The end of the stretch from `start`: the first id behind it, None for the last stretch."""
-    rows = collection.find({}, {"_id": 1}).sort(_BY_ID).hint(_BY_ID).skip(STRETCH).limit(1)
-    rows = rows if start is None else rows.min(_place(start))
-    found = await database.read(lambda: rows.to_list(1), seconds=SECONDS)
-    return found[0]["_id"] if found else None
-
-
-def _place(document_id: Any) -> list[tuple[str, Any]]:
-    return [("_id", document_id)]

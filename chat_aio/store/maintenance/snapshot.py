@@ -1,8 +1,8 @@
-"""A conversation, its head and its newest message as one transaction sees them, and what a check or
-a repair reads with them."""
+"""A conversation, its head and its newest message as one transaction sees them, and the further
+reads of a check or a repair."""
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeGuard, TypeVar, cast
@@ -30,7 +30,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 @dataclass(frozen=True, slots=True)
 class ConversationSnapshot:
-    """A conversation in the transaction of `session`; a part that is not there is None."""
+    """A conversation in the transaction of `session`; a missing part is None."""
 
     database: Database
     session: Session
@@ -52,13 +52,13 @@ class ConversationSnapshot:
 
     @property
     def last_seq(self) -> int:
-        """The last number that the head has assigned, 0 if that cannot be read."""
+        """The last number that the head has assigned; 0 if that cannot be read."""
         seq = (self.head or {}).get("seq")
         return seq if is_whole(seq) else 0
 
     @property
     def greatest_seq(self) -> int:
-        """The number of the newest message, 0 if there is none."""
+        """The number of the newest message; 0 if there is none."""
         return int(self.newest["seq"]) if self.newest else 0
 
     @property
@@ -100,7 +100,7 @@ class ConversationSnapshot:
         return cast(Row | None, found)
 
     async def count_messages(self, *, after: int, upto: int) -> int:
-        """How many messages have a seq in (after, upto]."""
+        """The number of messages with a seq in (after, upto]."""
         found = await self.database.messages.count_documents(
             {"conversationId": self.id, "seq": {"$gt": after, "$lte": upto}}, session=self.session
         )
@@ -112,7 +112,7 @@ class ConversationSnapshot:
         return found == self.last_seq - self.floor
 
     async def count_own(self, spans: Mapping[str, tuple[int, int]]) -> dict[str, int]:
-        """How many messages users have sent in their spans (after, upto]."""
+        """The number of messages that users have sent in their spans (after, upto]."""
         branches = [
             {"senderId": user_id, "conversationId": self.id, "seq": {"$gt": after, "$lte": upto}}
             for user_id, (after, upto) in spans.items()
@@ -129,7 +129,7 @@ class ConversationSnapshot:
         return counts
 
     async def count_sent(self) -> dict[str, int]:
-        """How many messages behind the floor each participant has sent, without those of none."""
+        """The number of messages behind the floor by participant, without those who sent none."""
         user_ids = [participant["userId"] for participant in self.participants]
         return await count_sent(
             self.database,
@@ -141,10 +141,10 @@ class ConversationSnapshot:
         )
 
     async def count_unread(self, user_id: str) -> int:
-        """The unread count that a user is shown. Nothing is stored."""
+        """The unread count that a user sees. Nothing is stored."""
         conversation = cast(ConversationDocument, self.conversation)
         heads = {conversation["_id"]: cast(CounterDocument, self.head)}
-        # The chat's own function: a check compares with what users are really shown.
+        # The chat's own function: a check compares with what users really see.
         within = cast(Database, _Within(self.database, self.session))
         shown = await count_unread(within, user_id, [conversation], heads, keep=False)
         return shown[conversation["_id"]]
@@ -160,7 +160,7 @@ class ConversationSnapshot:
         }
         roots = await self._aggregate([{"$match": chosen}, *_THREADS])
         ids = [root["_id"] for root in roots]
-        # A root that was removed has no summary to be wrong; its replies alone made this group.
+        # A removed root has no summary to be wrong; only its replies are in this group.
         here = {"_id": {"$in": ids}, "conversationId": self.id, "seq": {"$gt": self.floor}}
         rows = self.database.messages.find(here, {"_id": 1}, session=self.session)
         there = {row["_id"] for row in await rows.to_list(None)}
@@ -196,7 +196,7 @@ async def in_snapshot(
     conversation_id: object,
     read: Callable[[ConversationSnapshot], Awaitable[T]],
 ) -> T:
-    """What `read` returns for a snapshot of a conversation. It may be called several times."""
+    """The result of `read` for a snapshot of a conversation. It may be called several times."""
 
     async def body(session: Session) -> T:
         return await read(await load_snapshot(database, session, conversation_id))
@@ -225,17 +225,12 @@ class _Within:
     def __init__(self, database: Database, session: Session) -> None:
         self.messages = database.messages
         self.unread_marks = database.unread_marks
+        self.optional_fields = database.optional_fields
         self._session = session
 
     async def aggregate(self, rows: Any, stages: list[Row], **options: Any) -> Any:
         cursor = await maybe_await(rows.aggregate(stages, session=self._session, **options))
         return await cursor.to_list(None)
-
-
-def _differences() -> Iterator[Row]:
-    said = {"$ifNull": ["$said.replyCount", 0]}
-    yield {"$ne": [said, "$count"]}
-    yield {"$and": [{"$gt": ["$count", 0]}, {"$ne": ["$said.lastReplyAt", "$last"]}]}
 
 
 _IS_REPLY = {"$eq": [{"$type": "$threadRootMessageId"}, "string"]}
@@ -249,10 +244,19 @@ _THREADS: tuple[Row, ...] = (
             "_id": "$part.root",
             "count": {"$sum": "$part.count"},
             "last": {"$max": "$part.last"},
-            # Only the root itself has one: `$max` picks it.
+            # Only the root itself has one: `$max` selects it.
             "said": {"$max": "$part.said"},
         }
     },
-    {"$match": {"$expr": {"$or": [*_differences()]}}},
+    {
+        "$match": {
+            "$expr": {
+                "$or": [
+                    {"$ne": [{"$ifNull": ["$said.replyCount", 0]}, "$count"]},
+                    {"$and": [{"$gt": ["$count", 0]}, {"$ne": ["$said.lastReplyAt", "$last"]}]},
+                ]
+            }
+        }
+    },
 )
-"""Groups messages by their thread's root; what is left are the roots with a wrong summary."""
+"""Groups messages by their thread's root; the results are the roots with a wrong summary."""

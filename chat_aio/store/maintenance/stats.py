@@ -1,8 +1,9 @@
-"""The daily roll-up, and the statistics that are read from it (docs/statistics.md).
+"""The daily roll-up, and the statistics read from it (docs/operations/statistics.md).
 
 For each conversation and day in UTC with messages there is a row in `daily_stats`. A row is
-computed and replaced as a whole, so runs may be repeated, interrupted, or be two at once. Messages
-are found along the index `conversation_seq`: times never fall as seqs rise (docs/data-model.md).
+computed and replaced as a whole, so runs may be repeated or interrupted, and two may run at once.
+Messages are found along the index `conversation_seq`: times never fall as seqs rise
+(docs/reference/data-model.md).
 """
 
 from collections import defaultdict
@@ -56,7 +57,7 @@ class Sent(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Whole days, each end a midnight in UTC; without `since` from the first message on."""
+    """Whole days, with both ends at midnight in UTC; without `since` from the first message on."""
 
     since: datetime | None
     until: datetime
@@ -83,7 +84,7 @@ def bucket_of(seconds: float) -> int:
 
 @dataclass(slots=True)
 class _Day:
-    """A conversation's messages of a day, while they are added up."""
+    """A conversation's messages of a day, while they are counted."""
 
     name: str
     messages: int = 0
@@ -105,7 +106,7 @@ class _Day:
 
 @dataclass(slots=True)
 class _Turn:
-    """Who writes at present, and since when an answer is waited for."""
+    """The current sender, and since when an answer is awaited."""
 
     sender_id: str
     since: datetime
@@ -128,24 +129,19 @@ async def rows_of(
                 yield day.row(head)
             day = _Day(name)
             if turn is not None:
-                # So that a row depends on no day before it, only on the message before its first.
+                # So that a row depends on no earlier day, only on the message before its first one.
                 turn.since = turn.newest
-        turn = _add(day, turn, message)
+        sender_id, at = message["senderId"], message["createdAt"]
+        day.messages += 1
+        day.sender_ids.add(sender_id)
+        if turn is not None and turn.sender_id == sender_id:
+            turn.newest = at
+            continue
+        if turn is not None:
+            day.answers[bucket_of((at - turn.since).total_seconds())] += 1
+        turn = _Turn(sender_id, at, at)
     if day is not None:
         yield day.row(head)
-
-
-def _add(day: _Day, turn: _Turn | None, message: Sent) -> _Turn:
-    """Count a message; returns whose turn it is then."""
-    sender_id, at = message["senderId"], message["createdAt"]
-    day.messages += 1
-    day.sender_ids.add(sender_id)
-    if turn is not None and turn.sender_id == sender_id:
-        turn.newest = at
-        return turn
-    if turn is not None:
-        day.answers[bucket_of((at - turn.since).total_seconds())] += 1
-    return _Turn(sender_id, at, at)
 
 
 async def _turn_before(database: Database, head: Head, seq: int) -> _Turn | None:
@@ -164,7 +160,13 @@ async def _turn_before(database: Database, head: Head, seq: int) -> _Turn | None
 
 async def _messages(database: Database, head: Head, span: Span) -> AsyncIterator[Sent]:
     """The well-formed messages of a conversation within a span, in their order."""
-    first, end = await _seqs(database, head, span)
+    first, end = 1, head["seq"] + 1
+    if head["activityAt"] >= span.until:
+        end = await below_younger(database, head["_id"], end, span.until - _INSTANT)
+    if span.since is not None:
+        first = await below_younger(database, head["_id"], end, span.since - _INSTANT)
+        # It is "not far above" the newest older message: a few of the span may be below it.
+        first = max(1, first - MESSAGES_AT_A_TIME)
     while first < end:
         chosen = {
             "conversationId": head["_id"],
@@ -175,24 +177,14 @@ async def _messages(database: Database, head: Head, span: Span) -> AsyncIterator
         found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
         for message in shapes.readable("messages", found, shape=Sent):
             yield message
+        # By the rows that were read: malformed ones are left out above, and do not end the list.
         if len(found) < MESSAGES_OF_A_PAGE:
             return
         first = found[-1]["seq"] + 1
 
 
-async def _seqs(database: Database, head: Head, span: Span) -> tuple[int, int]:
-    """Where the messages of a span are: from a seq up to below another one."""
-    end = head["seq"] + 1
-    if head["activityAt"] >= span.until:
-        end = await below_younger(database, head["_id"], end, span.until - _INSTANT)
-    if span.since is None:
-        return 1, end
-    first = await below_younger(database, head["_id"], end, span.since - _INSTANT)
-    return max(1, first - MESSAGES_AT_A_TIME), end
-
-
 async def count_active(database: Database, span: Span, *, after: str) -> int:
-    """How many conversations behind an id may have messages in a span."""
+    """The number of conversations behind an id that may have messages in a span."""
     chosen = {**span.active, "_id": {"$gt": after}}
     return cast(
         int,
@@ -210,7 +202,7 @@ async def list_active(database: Database, span: Span, *, after: str) -> list[Hea
 
 
 async def roll_up(database: Database, heads: Sequence[Head], span: Span) -> int:
-    """Write the rows of some conversations; returns how many."""
+    """Write the rows of some conversations; returns their number."""
     count, rows = 0, list[DailyStatsDocument]()
     for head in shapes.readable("counters", heads, shape=Head):
         async for row in rows_of(database, head, span):
@@ -222,6 +214,8 @@ async def roll_up(database: Database, heads: Sequence[Head], span: Span) -> int:
 
 
 async def _write(database: Database, rows: Sequence[DailyStatsDocument]) -> int:
+    # Replaced as a whole, never increased: a run may be repeated or be interrupted, and two may run
+    # at once (decision 0061).
     writes = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in rows]
     if writes:
         await database.write(partial(database.daily_stats.bulk_write, writes, ordered=False))
@@ -235,7 +229,7 @@ async def rolled_until(database: Database) -> datetime | None:
 
 
 async def place_of(database: Database, span: Span) -> str:
-    """The conversation behind which a run over the same days was cut short; empty for none."""
+    """The conversation at which a run over the same days was interrupted; empty if none was."""
     row = await _mark(database)
     rolling = {} if row is None else row.get("rolling", {})
     is_same = (rolling.get("since"), rolling.get("until")) == (span.since, span.until)
@@ -248,13 +242,13 @@ async def _mark(database: Database) -> Any:
 
 
 async def note_place(database: Database, span: Span, after: str) -> None:
-    """Note that a run has done the conversations up to this one."""
+    """Record that a run has completed the conversations up to this one."""
     rolling = {"since": span.since, "until": span.until, "after": after}
     await _note(database, {"$set": {"rolling": rolling}})
 
 
 async def note_done(database: Database, span: Span) -> None:
-    """Note that all days of a span are rolled up."""
+    """Record that all days of a span are rolled up."""
     await _note(database, {"$max": {"at": span.until}, "$unset": {"rolling": ""}})
 
 
@@ -264,14 +258,14 @@ async def _note(database: Database, update: dict[str, Any]) -> None:
 
 
 async def count_before(database: Database, day: str) -> int:
-    """How many rows are of the days before this one."""
+    """The number of rows of the days before this one."""
     older = {"day": {"$lt": day}}
     found: int = await database.read(lambda: database.daily_stats.count_documents(older))
     return found
 
 
 async def remove_before(database: Database, day: str) -> int:
-    """Remove the rows of the days before this one, a day at a time; returns how many."""
+    """Remove the rows of the days before this one, a day at a time; returns their number."""
     count, older = 0, {"day": {"$lt": day}}
     while row := await database.read(
         lambda: database.daily_stats.find_one(older, {"day": 1}, sort=[("day", 1)])
@@ -301,7 +295,7 @@ class DayStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Busy:
-    """A conversation's messages on some days. `name` is None where it has none."""
+    """A conversation's messages on some days. `name` is None if it has none."""
 
     conversation_id: str
     name: str | None
@@ -407,8 +401,8 @@ async def list_busiest(database: Database, chosen: Mapping[str, Any], *, limit: 
 
 
 def median_of(counts: Mapping[int, int]) -> float | None:
-    """About the median of seconds whose numbers by bucket are given. Within a bucket they count as
-    evenly spread, so it is off by less than the bucket is wide."""
+    """The approximate median of seconds whose numbers by bucket are given. Seconds count as evenly
+    spread within a bucket, so the error is less than the bucket's width."""
     half = sum(counts.values()) / 2
     passed = 0
     for bucket, count in sorted(counts.items()):
@@ -420,7 +414,8 @@ def median_of(counts: Mapping[int, int]) -> float | None:
 
 
 def bounds_of(bucket: int) -> tuple[int, int]:
-    """From how many seconds to below how many. The last bucket is shown as if it had an end."""
+    """The bounds of a bucket in seconds, the upper one excluded. The last bucket is shown as if it
+    had an end."""
     assert 0 <= bucket <= LAST_BUCKET
     return (0, 1) if bucket == 0 else (2 ** (bucket - 1), 2**bucket)
 

@@ -4,7 +4,7 @@ The errors of a route are those of its row, and those that any route of its kind
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -14,9 +14,10 @@ from chat_aio.errors import ChatError
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
+from chat_aio.schema.inputs import METADATA_PREFIX
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, gives_file, links_to
-from chat_aio.web.operations import Operation, Posting, Streaming
+from chat_aio.web.operations import IdempotentOperation, Opening, Operation, Streaming
 from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.plugins import PluginOperation, operations_of
 from chat_aio.web.uploads import FIELD
@@ -25,7 +26,11 @@ Json = dict[str, Any]
 
 # Codes that no docstring names, because the middleware or the reading of a request raises them.
 ANYWHERE = {
-    *("UNAUTHENTICATED", "USER_BANNED", "UNSUPPORTED_ENCODING", "RATE_LIMITED", "INTERNAL_ERROR"),
+    "UNAUTHENTICATED",
+    "USER_BANNED",
+    "UNSUPPORTED_ENCODING",
+    "RATE_LIMITED",
+    "INTERNAL_ERROR",
 }
 CHANGING = {"FORBIDDEN_ORIGIN"}
 STORED = {"STORAGE_UNAVAILABLE"}
@@ -55,27 +60,40 @@ FILE_ANSWERS: Json = {
 }
 
 
+FOUND: Mapping[type[Operation], str] = {
+    IdempotentOperation: "Repeated with its key: the message as it is now.",
+    Opening: "The group that has this key already.",
+}
+"""What an answer of 200 contains, in place of the status for something new."""
+
+
 def describe(
     *,
     plugins: Sequence[Plugin] = (),
     options: Options = Options(),  # noqa: B008
+    can_delete: bool = False,
     mount: str = "/api/chat",
 ) -> Json:
-    """The whole description of a chat with these plugins and options below this mount."""
-    operations: list[Described] = [*routes_with(options, plugins), *operations_of(plugins)]
+    """The whole description of a chat with these plugins and options below this mount; with
+    `can_delete` it has the route that needs this hook."""
+    routes = routes_with(options, plugins, can_delete=can_delete)
+    operations: list[Described] = [*routes, *operations_of(plugins)]
     events = [
         *EVENTS,
         *(EXTRA_EVENTS if options.extra_events else ()),
         *(ROOM_EVENTS if options.room_controls else ()),
-        *(DESK_EVENTS if options.moderation_desk else ()),
+        *(DESK_EVENTS if options.moderation_tools else ()),
         *(event for plugin in plugins for event in plugin.events),
     ]
     schemas = Schemas(operations, events)
     paths: Json = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
-            operation, operations, schemas
-        )
+        described = _operation(operation, operations, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = described
+    paths["/conversations"]["get"]["parameters"] += [
+        {"name": f"{METADATA_PREFIX}{name}", "in": "query", "schema": {"type": "string"}}
+        for name in options.metadata_indexes
+    ]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -91,15 +109,23 @@ def describe(
 
 
 def _operation(operation: Described, others: Iterable[Described], schemas: Schemas) -> Json:
+    # A status has one description, but often several codes.
+    errors: dict[int, list[type[ChatError]]] = {}
+    for code in sorted(codes_of(operation)):
+        error = ChatError.catalogue[code]
+        errors.setdefault(error.status, []).append(error)
     described: Json = {
         "operationId": name_of(operation),
         "tags": [operation.path.strip("/").split("/")[0]],
         "summary": summary_of(operation),
         "description": STREAM if isinstance(operation, Streaming) else prose_of(operation),
         "parameters": [*_parameters(operation, schemas)],
-        "responses": {**_answers(operation, others, schemas), **_errors(operation)},
+        "responses": {
+            **_answers(operation, others, schemas),
+            **{str(status): _error(errors[status]) for status in sorted(errors)},
+        },
     }
-    if isinstance(operation, PluginOperation) and operation.route.most_bytes is not None:
+    if isinstance(operation, PluginOperation) and operation.route.max_upload_bytes is not None:
         described["requestBody"] = {
             "required": True,
             "content": {"multipart/form-data": {"schema": FORM}},
@@ -119,7 +145,7 @@ def _parameters(operation: Described, schemas: Schemas) -> Iterator[Json]:
         # A list is one text with commas; OpenAPI's default is to repeat the name.
         joined = {"style": "form", "explode": False} if schema.get("type") == "array" else {}
         yield {"name": name, "in": "query", "required": required, "schema": schema, **joined}
-    if isinstance(operation, Posting):
+    if isinstance(operation, IdempotentOperation):
         schema = {"type": "string", "description": "As `clientMessageId`; both must be the same."}
         yield {"name": "Idempotency-Key", "in": "header", "schema": schema}
     if isinstance(operation, Streaming):
@@ -143,22 +169,16 @@ def _answers(operation: Described, others: Iterable[Described], schemas: Schemas
         answer["links"] = links
     if isinstance(operation, PluginOperation):
         return {str(operation.route.status): answer}
-    again = {"200": {**answer, "description": "Repeated with its key: the message as it is now."}}
-    return {str(operation.status): answer, **(again if isinstance(operation, Posting) else {})}
-
-
-def _errors(operation: Described) -> Json:
-    by_status: dict[int, list[type[ChatError]]] = {}
-    for code in sorted(codes_of(operation)):
-        error = ChatError.catalogue[code]
-        by_status.setdefault(error.status, []).append(error)
-    return {str(status): _error(by_status[status]) for status in sorted(by_status)}
+    found = FOUND.get(type(operation))
+    if found is None or operation.status == 200:
+        return {str(operation.status): answer}
+    return {str(operation.status): answer, "200": {**answer, "description": found}}
 
 
 def codes_of(operation: Described) -> set[str]:
     """The codes of all errors with which an operation may answer."""
     codes = ANYWHERE | {error.code for error in operation.errors}
-    # A stream that cannot be opened is closed without an answer (docs/behaviour.md 7.8).
+    # A stream that cannot be opened is closed without an answer (specification 7.8).
     if not isinstance(operation, Streaming):
         codes |= STORED
     if isinstance(operation, Operation) and (operation.query or operation.body):

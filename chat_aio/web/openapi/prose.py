@@ -28,29 +28,20 @@ def summary_of(operation: Described) -> str:
 
 def prose_of(operation: Described) -> str:
     """The docstring without its errors, with the JSON names of fields."""
+    function: Callable[..., Any]
+    named: dict[str, str | None] = {}
+    if isinstance(operation, Operation):
+        function = operation.documented
+        for shape in filter(None, (operation.query, operation.body)):
+            named |= {name: field.alias for name, field in shape.model_fields.items()}
+    elif isinstance(operation, Streaming):
+        function = operation.handle
+    else:
+        function = operation.route.handler
+    text = inspect.cleandoc(function.__doc__ or "")
     # Readers of the description have no such file.
-    text = re.sub(
-        r"\s*\(docs/behaviour\.md [\d.]+\)",
-        "",
-        inspect.cleandoc(_function(operation).__doc__ or ""),
-    )
+    text = re.sub(r"\s*\(specification [\d.]+\)", "", text)
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
-    named = _aliases(operation)
     text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
     # An empty line has become two spaces by then: a paragraph ends there.
     return re.sub(r"\bNone\b", "null", text).replace("\n", " ").replace("  ", "\n\n").strip()
-
-
-def _aliases(operation: Described) -> dict[str, str | None]:
-    """The JSON names of the request's fields."""
-    shapes = (operation.query, operation.body) if isinstance(operation, Operation) else ()
-    found: dict[str, str | None] = {}
-    for shape in filter(None, shapes):
-        found |= {name: field.alias for name, field in shape.model_fields.items()}
-    return found
-
-
-def _function(operation: Described) -> Callable[..., Any]:
-    if isinstance(operation, Operation):
-        return operation.documented
-    return operation.handle if isinstance(operation, Streaming) else operation.route.handler

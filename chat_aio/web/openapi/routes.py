@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-from functools import cache, partial
+from functools import cache
 
 from aiohttp import web
 
-from chat_aio.options import Options
-from chat_aio.plugin_types.base import Plugin
 from chat_aio.web.keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
@@ -29,9 +27,18 @@ def add_openapi(app: web.Application) -> None:
     if chat is None:
         return
     api = chat[CONTEXT]
-    texts = cache(partial(_texts, api.plugins, api.options, place))
 
-    # Made for the first who asks, which in most processes is nobody; in a thread, as it takes long.
+    # Made on the first request, which most processes never get; in a thread, as it takes long.
+    @cache
+    def texts() -> tuple[str, str]:
+        document = describe(
+            plugins=api.plugins,
+            options=api.options,
+            can_delete=api.permissions.can_delete is not None,
+            mount=place,
+        )
+        return json.dumps(document), page_of(document)
+
     async def show_document(_: web.Request) -> web.Response:
         document, _page = await asyncio.to_thread(texts)
         return web.Response(text=document, content_type="application/json")
@@ -43,9 +50,3 @@ def add_openapi(app: web.Application) -> None:
 
     add_beside(app, DOCUMENT, show_document)
     add_beside(app, PAGE, show_page)
-
-
-def _texts(plugins: tuple[Plugin, ...], options: Options, place: str) -> tuple[str, str]:
-    """The description as JSON and as a page."""
-    document = describe(plugins=plugins, options=options, mount=place)
-    return json.dumps(document), page_of(document)

@@ -1,13 +1,14 @@
 """JSON schemas of requests, answers and events, and the links from answers to further requests."""
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
 from chat_aio.plugin_types.files import File
-from chat_aio.schema.models import Done
+from chat_aio.schema.models import OkResponse
 from chat_aio.web.openapi.prose import Described, name_of
 from chat_aio.web.operations import Operation, Streaming
 from chat_aio.web.plugins import PluginOperation
@@ -38,11 +39,18 @@ class Schemas:
 
     def __init__(self, operations: Iterable[Described], events: Iterable[Shape]) -> None:
         operations = list(operations)
-        taken = {shape for operation in operations for shape in _taken(operation)}
-        given: set[Shape] = {*filter(None, map(_given, operations)), *events, Done}
+        taken: set[Shape] = set()
+        for operation in operations:
+            if isinstance(operation, Operation):
+                taken.update(filter(None, (operation.query, operation.body)))
+            elif isinstance(operation, PluginOperation) and operation.route.request_model:
+                taken.add(operation.route.request_model)
+        given: set[Shape] = {*filter(None, map(_given, operations)), *events, OkResponse}
+        # In the order of their names, so that the document is the same in every process.
+        name = attrgetter("__name__")
         wanted: list[tuple[Shape, JsonSchemaMode]] = []
-        wanted += [(model, "validation") for model in sorted(taken, key=_name)]
-        wanted += [(model, "serialization") for model in sorted(given, key=_name)]
+        wanted += [(model, "validation") for model in sorted(taken, key=name)]
+        wanted += [(model, "serialization") for model in sorted(given, key=name)]
         self._refs, found = models_json_schema(
             wanted, ref_template="#/components/schemas/{model}", schema_generator=_Untitled
         )
@@ -53,21 +61,33 @@ class Schemas:
         return self._refs[shape, "serialization"]
 
     def body_of(self, operation: Described) -> Json | None:
-        shape = operation.body if isinstance(operation, Operation) else _body(operation)
+        shape: Shape | None = None
+        if isinstance(operation, Operation):
+            shape = operation.body
+        elif isinstance(operation, PluginOperation) and operation.method != "GET":
+            shape = operation.route.request_model
         return None if shape is None else self._refs[shape, "validation"]
 
     def query_of(self, operation: Described) -> Iterator[tuple[str, Json, bool]]:
         """Each field of the query string: its name, its schema and whether it is required."""
-        shape = operation.query if isinstance(operation, Operation) else _query(operation)
+        shape: Shape | None = None
+        if isinstance(operation, Operation):
+            shape = operation.query
+        elif isinstance(operation, PluginOperation) and operation.method == "GET":
+            shape = operation.route.request_model
         if shape is None:
             return
         found = self.components[self._refs[shape, "validation"]["$ref"].rpartition("/")[2]]
         for name, schema in found["properties"].items():
-            yield name, _without_null(schema), name in found.get("required", ())
+            # An optional field is "this or null", and a query string has no null.
+            shapes = schema.get("anyOf", [schema])
+            plain = next(variant for variant in shapes if variant != {"type": "null"})
+            default = {} if schema.get("default") is None else {"default": schema["default"]}
+            yield name, {**plain, **default}, name in found.get("required", ())
 
     def answer_to(self, operation: Operation | PluginOperation) -> Json:
         """The schema of the whole answer, including its envelope."""
-        shape = _given(operation) or Done
+        shape = _given(operation) or OkResponse
         envelope = operation.envelope if isinstance(operation, Operation) else None
         if envelope is None:
             return self.given(shape)
@@ -82,7 +102,7 @@ class Schemas:
 
 
 def links_to(operation: Described, others: Iterable[Described]) -> Json:
-    """OpenAPI links from an operation to the requests about what it has made."""
+    """OpenAPI links from an operation to the requests about its result."""
     if (
         not isinstance(operation, Operation)
         or operation.method != "POST"
@@ -110,20 +130,13 @@ def answer_of(operation: Operation) -> Any:
 
 def gives_file(operation: Described) -> bool:
     """Whether the answer is a file."""
-    return isinstance(operation, PluginOperation) and operation.route.gives is File
-
-
-def _taken(operation: Described) -> Iterator[Shape]:
-    if isinstance(operation, Operation):
-        yield from filter(None, (operation.query, operation.body))
-    elif isinstance(operation, PluginOperation) and operation.route.takes:
-        yield operation.route.takes
+    return isinstance(operation, PluginOperation) and operation.route.response_model is File
 
 
 def _given(operation: Described) -> Shape | None:
     if isinstance(operation, PluginOperation):
-        gives = operation.route.gives
-        return gives if gives is not None and issubclass(gives, BaseModel) else None
+        response = operation.route.response_model
+        return response if response is not None and issubclass(response, BaseModel) else None
     if isinstance(operation, Streaming):
         return None
     answer = answer_of(operation)
@@ -133,26 +146,3 @@ def _given(operation: Described) -> Shape | None:
 
 def _is_list(operation: Described) -> bool:
     return isinstance(operation, Operation) and bool(get_args(answer_of(operation)))
-
-
-def _query(operation: Described) -> Shape | None:
-    if isinstance(operation, PluginOperation) and operation.method == "GET":
-        return operation.route.takes
-    return None
-
-
-def _body(operation: Described) -> Shape | None:
-    if isinstance(operation, PluginOperation) and operation.method != "GET":
-        return operation.route.takes
-    return None
-
-
-def _without_null(schema: Json) -> Json:
-    """The schema of an optional field without null, which a query string does not have."""
-    found = [variant for variant in schema.get("anyOf", [schema]) if variant != {"type": "null"}]
-    default = {} if schema.get("default") is None else {"default": schema["default"]}
-    return {**found[0], **default}
-
-
-def _name(shape: Shape) -> str:
-    return shape.__name__

@@ -1,1 +1,1 @@
-"""Other servers, measured beside the chat in the same minutes: `scripts/bench --peers`."""
+"""Other servers, measured next to the chat in the same minutes: `scripts/bench --peers`."""

@@ -1,4 +1,4 @@
-"""nginx with nchan, which hands on what is posted: its configuration, its process, its requests."""
+"""nginx with nchan, which passes posted events on: its configuration, process and requests."""
 
 import asyncio
 import shutil
@@ -14,6 +14,7 @@ from benchmarks.processes import START_SECONDS, LoadFailed, program
 from benchmarks.stage import Service
 from benchmarks.table import MissingPeer, Peer
 from chat_aio.live.frames import message_frame
+from chat_aio.schema.models import NO_OPTIONAL_FIELDS
 
 MODULE = Path("/usr/lib/nginx/modules/ngx_nchan_module.so")
 PATH = "/usr/sbin:/usr/local/sbin"
@@ -63,7 +64,7 @@ NCHAN = Peer("nchan", prepare)
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Service]:
-    """nginx as one process, over a folder that is gone afterwards."""
+    """nginx as one process, with a temporary folder."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     paths = "\n  ".join(f"{each}_temp_path {each};" for each in TEMPORARY)
@@ -77,7 +78,7 @@ async def serving() -> AsyncIterator[Service]:
 
 
 async def _listening(port: int) -> bool:
-    """Wait until connections are taken, for a while."""
+    """Wait for a while until connections are accepted."""
     for _ in range(10 * START_SECONDS):
         with suppress(ConnectionRefusedError):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -96,9 +97,10 @@ def subscribing(channel: str) -> bytes:
 
 
 def publishing(channel: str) -> bytes:
-    """A POST of the data of a message event, as the chat's streams have it."""
+    """A POST of the data of a message event, as in the chat's streams."""
     document = message_document(channel, 1, f"{channel}-u000", message_id="0" * 24)
-    data = message_frame("message.created", document, {}).plain.partition(b"data: ")[2].strip()
+    frame = message_frame("message.created", document, {}, NO_OPTIONAL_FIELDS)
+    data = frame.plain.partition(b"data: ")[2].strip()
     head = (
         f"POST /publish/{channel} HTTP/1.1\r\nHost: bench\r\n"
         f"X-EventSource-Event: message.created\r\nContent-Length: {len(data)}\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Rows beside Socket.IO with MongoDB: messages that nobody listens to, and pages of them."""
+"""Rows against Socket.IO with MongoDB: messages without listeners, and pages of messages."""
 
 import itertools
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ class Started:
 async def both(
     stage: Stage, *, without: Iterable[Capability] = ()
 ) -> AsyncIterator[tuple[Started, Started]]:
-    """The chat and Socket.IO, each over a database of its own on the same mongod."""
+    """The chat and Socket.IO, with separate databases on the same mongod."""
     async with AsyncExitStack() as stack:
         ours = await stack.enter_async_context(stage.database("ours"))
         theirs = await stack.enter_async_context(stage.database("theirs"))
@@ -49,7 +49,7 @@ async def measure_callers(
     *,
     callers: int,
 ) -> Figures:
-    """The same load by as many callers: requests over HTTP to ours, events to Socket.IO."""
+    """The same load with the same number of callers: HTTP requests to ours, events to Socket.IO."""
     ours, theirs = (each.service for each in sides)
     async with connected([ours], callers) as here, socket_io.sockets(theirs, callers) as there:
         chat = MeasuredCallers(stage, [ours], Callers(here, requests[0]))
@@ -71,7 +71,7 @@ async def measure_sends(
     callers: int = CALLERS,
     without: Iterable[Capability] = (),
 ) -> Figures:
-    """Sends into these conversations, which nobody listens to."""
+    """Sends into these conversations, to which nobody listens."""
     async with both(stage, without=without) as sides:
         await put_conversations(sides[0].database, found)
         await socket_io.put_rooms(sides[1].database, found)
@@ -90,7 +90,7 @@ async def measure_spread(stage: Stage) -> Figures:
     return await measure_sends(stage, places("spread", 1_000))
 
 
-@row("S1b", "The same, the chat without search, which the other has not", AHEAD, peer=SOCKET_IO)
+@row("S1b", "The same, the chat without search, which the other lacks", AHEAD, peer=SOCKET_IO)
 async def measure_spread_without_search(stage: Stage) -> Figures:
     found = places("spread", 1_000)
     return await measure_sends(stage, found, without=[Capability.SEARCH])

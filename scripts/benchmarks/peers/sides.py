@@ -1,4 +1,4 @@
-"""Two that are compared: rounds of the same work in turn, while the other one rests."""
+"""Two servers that are compared: alternating rounds of the same work, while the other one rests."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,10 +23,10 @@ class Side:
 
 
 async def alternate(rounds: int, ours: Side, theirs: Side) -> None:
-    """Rounds of both in turn, each while the other one is stopped.
+    """Alternating rounds of both; the other one is stopped during a round.
 
-    Before a round, MongoDB ends what it still waits for on behalf of the side that rests: a read of
-    the change stream, which writes of the other side would wake up.
+    Before a round, MongoDB ends pending calls of the resting side, such as a read of the change
+    stream, which writes of the other side would wake up.
     """
     for number in range(rounds):
         for side, other in ((theirs, ours), (ours, theirs))[:: -1 if number % 2 else 1]:

@@ -20,6 +20,7 @@ from benchmarks.processes import SCRIPTS, START_SECONDS, program
 from benchmarks.readers import StreamKind
 from benchmarks.stage import BenchDatabase, Service, Stage, connected
 from benchmarks.table import MissingPeer, Peer
+from chat_aio.schema.models import NO_OPTIONAL_FIELDS
 from chat_aio.store.mapping import message_json
 
 FILES = Path(__file__).parent
@@ -35,7 +36,7 @@ HANDSHAKE = (
 
 
 def prepare() -> str:
-    """The versions; installs the libraries below `.cache` first, where they are not yet."""
+    """The versions; first installs the libraries below `.cache` if they are missing."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None or _node_version(node) < OLDEST_NODE:
         oldest = ".".join(map(str, OLDEST_NODE))
@@ -53,7 +54,7 @@ def _node_version(node: str) -> tuple[int, ...]:
 
 
 def _installed() -> bool:
-    """Whether npm has finished (its own note stands beside the libraries) with the same files."""
+    """Whether npm has finished (its own note is next to the libraries) with the same files."""
     return (CACHE / "node_modules" / ".package-lock.json").exists() and all(
         (CACHE / each).read_bytes() == (FILES / each).read_bytes() for each in PACKAGES
     )
@@ -74,7 +75,7 @@ SOCKET_IO = Peer("Socket.IO", prepare)
 
 @asynccontextmanager
 async def serving(stage: Stage, database: BenchDatabase) -> AsyncIterator[Service]:
-    """A process of `server.js` over `database`; it makes its index."""
+    """A process of `server.js` over `database`; it creates its index."""
     given = {"NODE_PATH": str(CACHE / "node_modules"), "NODE_ENV": "production"}
     command = ("node", str(FILES / "server.js"), stage.url, database.name)
     async with program(*command, **given) as process:
@@ -92,10 +93,10 @@ async def put_rooms(database: BenchDatabase, found: Sequence[Place]) -> None:
 
 
 def _stored(place: Place, seq: int) -> dict[str, Any]:
-    """A message with the fields that the chat shows of it."""
+    """A message with the fields of it that the chat shows."""
     sender_id = place.user_ids[seq % len(place.user_ids)]
     document = message_document(place.id, seq, sender_id, message_id=f"{place.id}-{seq:07}")
-    fields = orjson.loads(message_json(document, {}))
+    fields = orjson.loads(message_json(document, {}, NO_OPTIONAL_FIELDS))
     return {"_id": fields.pop("id"), **fields, "createdAt": document["createdAt"]}
 
 
@@ -114,12 +115,12 @@ def opening(user_id: str, rooms: Iterable[str] = ()) -> bytes:
 
 
 def emitting(event: str, **fields: object) -> bytes:
-    """An event that asks for an acknowledgement. One at a time per socket: all have one number."""
+    """An event that requests an acknowledgement. One at a time per socket: all have one number."""
     return frame(f"420{json.dumps([event, fields])}")
 
 
 def emits_into(found: Iterable[Place]) -> Iterator[bytes]:
-    """Messages for ever, into every conversation in turn, shuffled."""
+    """An endless sequence of messages, into every conversation in turn, shuffled."""
     requests = [emitting("message", conversationId=each.id, body=BODY) for each in found]
     random.Random(1).shuffle(requests)
     return itertools.cycle(requests)
@@ -135,7 +136,7 @@ SOCKETS = StreamKind(
 
 
 class Socket(Connection):
-    """A client's socket: each event that it sends is answered by its acknowledgement."""
+    """A client's socket: every event that it sends is answered by its acknowledgement."""
 
     _upgraded = False
 
@@ -182,7 +183,7 @@ class Socket(Connection):
 
 @asynccontextmanager
 async def sockets(service: Service, count: int = 1) -> AsyncIterator[list[Connection]]:
-    """Open sockets of as many users, in no room."""
+    """Open sockets of `count` users, in no room."""
     async with connected([service], count, Socket) as opened:
         for number, each in enumerate(opened):
             await each.ask(opening(f"caller-{number}"))

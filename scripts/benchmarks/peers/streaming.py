@@ -1,4 +1,4 @@
-"""Rows beside Socket.IO and nchan: messages that are heard, and streams that wait for some."""
+"""Rows against Socket.IO and nchan: messages with listeners, and idle streams."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,8 +22,8 @@ Tell = Callable[[], Awaitable[object]]
 
 
 class Heard:
-    """Messages to many readers and to few, one at a time: the CPU of a delivery with its part of
-    the message's own, and the CPU of a further delivery."""
+    """Messages to many readers and to few, one at a time: the CPU of a delivery including its part
+    of the message's cost, and the CPU of a further delivery."""
 
     def __init__(self, many: Deliveries, few: Deliveries, meter: Callable[[], Meter]) -> None:
         self.further: list[float] = []
@@ -55,7 +55,8 @@ async def heard(
     *,
     kind: StreamKind = SSE,
 ) -> AsyncIterator[Heard]:
-    """Open `streams` of a conversation that many read and of one that few do; `tell` tells one."""
+    """Open `streams` of a conversation with many readers and of one with few; `tell` sends one
+    event."""
     async with AsyncExitStack() as stack:
         made = []
         for each in crowds():
@@ -91,7 +92,7 @@ async def heard_here(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]:
 
 @asynccontextmanager
 async def heard_by_sockets(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]:
-    """Socket.IO: every member has a socket in the room, another one sends."""
+    """Socket.IO: every member has a socket in the room, another user sends."""
     async with (
         stage.database("theirs") as database,
         socket_io.serving(stage, database) as service,
@@ -115,7 +116,7 @@ async def heard_by_sockets(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]
 
 @asynccontextmanager
 async def heard_by_subscribers(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]:
-    """nchan: as many subscribers of one channel. It stores nothing in MongoDB."""
+    """nchan: the same number of subscribers of one channel. It stores nothing in MongoDB."""
     async with (
         nchan.serving() as service,
         connected([service]) as (publisher,),
@@ -132,7 +133,7 @@ async def heard_by_subscribers(stage: Stage) -> AsyncIterator[tuple[Service, Hea
 @row(
     "S5",
     "A message to 256 readers against Socket.IO with MongoDB, one at a time; CPU of service + "
-    "mongod for each delivery, with its part of the message's own",
+    "mongod for each delivery, including its part of the message's cost",
     AHEAD,
     peer=SOCKET_IO,
 )
@@ -174,7 +175,7 @@ async def measure_further_deliveries(stage: Stage) -> Figures:
 
 
 async def memory_here(stage: Stage) -> tuple[float, float]:
-    """KiB of each of the chat's idle streams, and of each of the second half."""
+    """KiB of each idle stream of the chat, and of each one in the second half."""
     circle = neighbours_of(users_of(stage))
     users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
     async with stage.database("ours") as database, stage.services(database) as (service,):
@@ -188,7 +189,7 @@ def users_of(stage: Stage) -> int:
 
 
 def against(ours: tuple[float, float], theirs: tuple[float, float]) -> Figures:
-    """Memory of each stream: of all, and of the second half, when what is shared is there."""
+    """Memory of each stream: of all, and of the second half, when shared objects exist already."""
     return {
         "ours": Figure(ours[0], "KiB"),
         "theirs": Figure(theirs[0], "KiB"),

@@ -114,14 +114,14 @@ async def test_rate_limits_know_uploads_and_downloads(serve: MakePeople) -> None
 
 @pytest.mark.filterwarnings("ignore:Motor is deprecated")
 async def test_over_motor(client_url: str, database: Database, aiohttp_client: Any) -> None:
-    plugin = Attachments(sweep_seconds=SELDOM)
+    plugin = Attachments(cleanup_interval_seconds=SELDOM)
     async with connected("motor", client_url) as client:
         app = web.Application()
         chat = Chat(
             client[database.name],
             auth=picked_by_header,
             plugins=[plugin],
-            options=Options(quotas=None, ring_seconds=5),
+            options=Options(quotas=None, replay_buffer_seconds=5),
         )
         chat.mount(app)
         alice = Person("alice", await aiohttp_client(app), chat)

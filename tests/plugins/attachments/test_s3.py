@@ -114,7 +114,7 @@ async def test_files_go_there_and_come_from_there(
     serve: MakePeople, bucket: tuple[Bucket, Any], database: Database
 ) -> None:
     files, store = bucket
-    plugin = Attachments(store, sweep_seconds=3_600)
+    plugin = Attachments(store, cleanup_interval_seconds=3_600)
     alice = (await serve(plugins=[plugin]))("alice")
     group = await alice.group("bob")
     message = await sent(alice, group, LARGE, name="naïve.txt")

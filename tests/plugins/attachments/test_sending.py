@@ -29,13 +29,13 @@ People = Callable[[str], Person]
 
 
 class Holding(Plugin):
-    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+    async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
         return Hold("a file") if message.attachments else None
 
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    return await serve(Hooks(can_moderate=is_mod), plugins=[Attachments()], moderation_desk=True)
+    return await serve(Hooks(can_moderate=is_mod), plugins=[Attachments()], moderation_tools=True)
 
 
 async def test_a_message_carries_files_everywhere_it_is_shown(people: People) -> None:
@@ -182,7 +182,7 @@ async def test_a_held_message_keeps_its_files_until_it_is_sent(
 ) -> None:
     plugin = Attachments()
     people = await serve(
-        Hooks(can_moderate=is_mod), plugins=[plugin, Holding(), Filter()], moderation_desk=True
+        Hooks(can_moderate=is_mod), plugins=[plugin, Holding(), Filter()], moderation_tools=True
     )
     alice, bob, mod = people("alice"), people("bob"), people("mod")
     group = await alice.group("bob")
@@ -210,7 +210,7 @@ async def test_moderators_see_files_at_their_desk_and_bring_them_back(
     assert await status_for(mod, attachment_id) == 200
     looks = database["audit"].find({"action": "look-at-attachment", "targetId": attachment_id})
     assert [each["actorUserId"] async for each in looks] == ["mod"]
-    path = f"/moderation/desk/messages/{message['id']}"
+    path = f"/moderation/tools/messages/{message['id']}"
     removed = await mod.post(f"{path}/remove", {})
     assert "attachments" not in removed.json["message"]
     assert [await status_for(each, attachment_id) for each in (alice, bob)] == [404, 404]

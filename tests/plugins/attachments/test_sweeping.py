@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat, Hooks
-from chat_aio.actions.plugin_api import KEPT_FOR_A_SEND
+from chat_aio.actions.plugin_api import ATTACHMENT_GRACE_PERIOD
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins import Attachments
 from chat_aio.plugins.attachments.gridfs import CHUNK_BYTES, GridFS
@@ -25,6 +25,7 @@ from tests.plugins.attachments.uploading import (
     status_for,
     upload,
 )
+from tests.support.deleted import settled
 from tests.support.moderating import is_mod
 from tests.support.people import PATIENCE, Person
 from tests.support.saboteurs import prove
@@ -35,12 +36,12 @@ SELDOM = 3_600.0
 
 @pytest.fixture
 def plugin() -> Attachments:
-    return Attachments(sweep_seconds=SELDOM)
+    return Attachments(cleanup_interval_seconds=SELDOM)
 
 
 @pytest.fixture
 async def people(serve: MakePeople, plugin: Attachments) -> People:
-    return await serve(Hooks(can_moderate=is_mod), plugins=[plugin], moderation_desk=True)
+    return await serve(Hooks(can_moderate=is_mod), plugins=[plugin], moderation_tools=True)
 
 
 async def row_of(database: Database, attachment_id: str) -> Any:
@@ -71,7 +72,7 @@ async def test_what_was_never_sent_goes_after_a_day(
 
 
 async def test_the_bytes_go_with_the_last_message(serve: MakePeople, database: Database) -> None:
-    plugin = Attachments(sweep_seconds=SELDOM)
+    plugin = Attachments(cleanup_interval_seconds=SELDOM)
     people = await serve(plugins=[plugin])
     alice, bob = people("alice"), people("bob")
     group = await alice.group("bob")
@@ -90,12 +91,33 @@ async def test_the_bytes_go_with_the_last_message(serve: MakePeople, database: D
     assert await kept_bytes(database) == 0
 
 
+async def test_files_of_a_deleted_conversation(
+    people: People, plugin: Attachments, database: Database
+) -> None:
+    """They go, except what a forward elsewhere carries."""
+    alice, bob = people("alice"), people("bob")
+    group, other = await alice.group("bob"), await alice.group("bob")
+    kept, gone = await sent(alice, group), await sent(alice, group)
+    answer = await bob.post(f"/messages/{kept['id']}/forward", {"conversationId": other})
+    assert answer.status == 201
+    await alice.chat.conversations.delete_conversation("shop", group)
+    await settled(database, group)
+    for message in (kept, gone):
+        await looked_soon(database, message["attachments"][0]["id"])
+    await let_pass(database)
+    assert await plugin.sweep() == 1
+    assert await status_for(bob, kept["attachments"][0]["id"]) == 200
+    assert await status_for(alice, gone["attachments"][0]["id"]) == 404
+    (copy,) = await bob.listed(f"/conversations/{other}/messages")
+    assert copy["attachments"] == kept["attachments"]
+
+
 async def looked_soon(database: Database, attachment_id: str) -> None:
     """Wait until the deletion of a message has brought the next look forward."""
     async with asyncio.timeout(PATIENCE):
         while True:
             row = await row_of(database, attachment_id)
-            if row["keepUntil"] <= datetime.now(UTC) + KEPT_FOR_A_SEND:
+            if row["keepUntil"] <= datetime.now(UTC) + ATTACHMENT_GRACE_PERIOD:
                 return
             await asyncio.sleep(0.01)
 
@@ -105,7 +127,7 @@ async def test_what_moderators_may_bring_back_keeps_its_bytes(
 ) -> None:
     alice, mod = people("alice"), people("mod")
     message = await sent(alice, await alice.group("bob"))
-    await mod.post(f"/moderation/desk/messages/{message['id']}/remove", {})
+    await mod.post(f"/moderation/tools/messages/{message['id']}/remove", {})
     await let_pass(database)
     assert await plugin.sweep() == 0
     await database["message_versions"].delete_many({})  # As MongoDB does when they expire.
@@ -202,7 +224,7 @@ async def test_many_send_and_sweep_at_once(people: People, database: Database) -
     group = await alice.group("bob")
     ids = [await attached(alice, group, TEXT) for _ in range(24)]
     await let_pass(database)
-    others = [Attachments(sweep_seconds=SELDOM) for _ in range(4)]
+    others = [Attachments(cleanup_interval_seconds=SELDOM) for _ in range(4)]
     chats = [Chat(database, plugins=[each]) for each in others]
     path = f"/conversations/{group}/messages"
     for chat in chats:
@@ -269,7 +291,7 @@ async def test_what_a_dead_process_has_left_of_an_upload_goes(
 
 
 async def test_one_process_sweeps_at_a_time(database: Database) -> None:
-    plugins = [Attachments(sweep_seconds=SELDOM) for _ in range(5)]
+    plugins = [Attachments(cleanup_interval_seconds=SELDOM) for _ in range(5)]
     chats = [Chat(database, plugins=[each]) for each in plugins]
     for chat in chats:
         await chat.open()
@@ -280,7 +302,7 @@ async def test_one_process_sweeps_at_a_time(database: Database) -> None:
 
 
 async def test_it_sweeps_by_itself(serve: MakePeople, database: Database) -> None:
-    people = await serve(plugins=[Attachments(sweep_seconds=0.05)])
+    people = await serve(plugins=[Attachments(cleanup_interval_seconds=0.05)])
     alice = people("alice")
     await attached(alice, await alice.group("bob"))
     await let_pass(database)

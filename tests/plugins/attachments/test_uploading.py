@@ -2,6 +2,7 @@
 bytes."""
 
 import asyncio
+import itertools
 import resource
 import time
 from collections.abc import AsyncIterator, Callable
@@ -231,7 +232,7 @@ async def nothing_left(database: Database) -> None:
 
 
 async def test_the_kind_is_that_of_the_bytes(serve: MakePeople, database: Database) -> None:
-    plugin = Attachments(kinds=["image/*", "application/pdf"])
+    plugin = Attachments(content_types=["image/*", "application/pdf"])
     alice = (await serve(plugins=[plugin]))("alice")
     group = await alice.group("bob")
     answer = await upload(alice, group, PNG, name="a.html", kind="text/html")
@@ -273,6 +274,43 @@ async def test_a_user_has_limits_for_each_day(serve: MakePeople, database: Datab
 
     answers = [await post(alice, group, unannounced()) for _ in range(2)]
     assert [each.status for each in answers] == [201, 422]
+    await database["attachments"].delete_many({})
+    # No more is reserved than there is in a day: this one is refused when it is complete.
+    assert (await upload(alice, group, TEXT * 2_000)).code == "ATTACHMENT_LIMIT_EXCEEDED"
+    assert await database["attachments"].count_documents({"state": "stored"}) == 0
+
+
+async def test_a_refused_upload_refuses_no_other_one(serve: MakePeople) -> None:
+    """Its row exists for a moment: a complete upload of the same user is counted after that."""
+    attachments = Attachments(files_per_day=1)
+    alice = (await serve(plugins=[attachments]))("alice")
+    group = await alice.group()
+    counts, begun, held, released = itertools.count(), *(asyncio.Event() for _ in range(3))
+    require_room, whole = Rows._require_room, form(b"x" * 100)
+
+    async def body() -> AsyncIterator[bytes]:
+        yield whole[:-50]
+        await held.wait()
+        yield whole[-50:]
+
+    async def wait_in_the_second(*given: Any) -> None:
+        number = next(counts)
+        begun.set()
+        if number == 1:
+            held.set()
+            await released.wait()
+        await require_room(*given)
+
+    with patch.object(Rows, "_require_room", wait_in_the_second):
+        first = asyncio.create_task(post(alice, group, body()))
+        await begun.wait()
+        second = asyncio.create_task(upload(alice, group, TEXT))
+        await held.wait()
+        turn = attachments._uploading._turn_of("alice")
+        while not (first.done() or turn._waiters):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        released.set()
+        assert [(await each).status for each in (first, second)] == [201, 422]
 
 
 async def test_an_outage_uses_up_nothing(serve: MakePeople) -> None:
@@ -294,7 +332,7 @@ async def test_a_write_that_comes_late_leaves_no_bytes(
     serve: MakePeople, database: Database
 ) -> None:
     """Of an upload that is refused already: what is left is removed once more."""
-    plugin = Attachments(kinds=["image/*"], sweep_seconds=3600.0)
+    plugin = Attachments(content_types=["image/*"], cleanup_interval_seconds=3600.0)
     alice = (await serve(plugins=[plugin]))("alice")
     group = await alice.group("bob")
     assert (await upload(alice, group, TEXT)).code == "ATTACHMENT_TYPE_UNSUPPORTED"
@@ -341,7 +379,7 @@ async def test_what_was_refused_or_failed_does_not_count(
     serve: MakePeople, database: Database
 ) -> None:
     plugin = Attachments(
-        store := GivesUp(), files_per_day=1, bytes_per_day=1_000, kinds=["image/*"]
+        store := GivesUp(), files_per_day=1, bytes_per_day=1_000, content_types=["image/*"]
     )
     alice = (await serve(plugins=[plugin]))("alice")
     group = await alice.group("bob")

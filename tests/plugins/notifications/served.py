@@ -38,13 +38,13 @@ def make() -> web.Application:
         deliver,
         delay_seconds=DELAY_SECONDS,
         lease_seconds=LEASE_SECONDS,
-        back_off_seconds=0.2,
+        retry_backoff_seconds=0.2,
     )
     chat = Chat(
         database,
         auth=lambda request: {"id": request.headers.get("X-User")},
         plugins=[plugin],
-        options=Options(quotas=None, ring_seconds=5),
+        options=Options(quotas=None, replay_buffer_seconds=5),
     )
     app = web.Application()
     chat.mount(app)

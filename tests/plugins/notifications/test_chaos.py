@@ -53,7 +53,7 @@ class Story:
 
     def was_cut_off(self, user_id: str, place: Place) -> bool:
         """Whether a stream was closed just after a message: where a busy machine has let it lie
-        unread for a second, it counts as shown (docs/notifications.md)."""
+        unread for a second, it counts as shown (docs/guides/notifications.md)."""
         at = self.sent[place]
         return any(at <= each < at + 2 * AROUND_A_KILL for each in self.closed[user_id])
 

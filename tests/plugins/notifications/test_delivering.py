@@ -55,7 +55,7 @@ async def test_a_user_who_cannot_be_reached_waits_alone_and_in_order(
 async def test_what_fails_too_often_is_a_dead_letter_until_an_operator_retries(
     serve: MakePeople, told: Told, database: Database
 ) -> None:
-    people = await serve(plugins=[quick(told, tries=2)])
+    people = await serve(plugins=[quick(told, max_attempts=2)])
     await ready(database)
     told.failures["bob"] = 2
     alice = people("alice")
@@ -263,7 +263,7 @@ async def test_webhooks_are_signed_and_repeated_under_one_id(
 
 async def test_a_webhook_that_is_away_is_tried_again(serve: MakePeople, database: Database) -> None:
     webhook = Webhook("http://127.0.0.1:9/", SECRET)
-    people = await serve(plugins=[quick(channels=[webhook], tries=2)])
+    people = await serve(plugins=[quick(channels=[webhook], max_attempts=2)])
     await ready(database)
     await people("alice").send(await people("alice").direct("bob"), "hi")
     await all_told(database, 1)
@@ -286,7 +286,7 @@ async def test_slow_users_do_not_hold_up_the_others(
             raise ConnectionError
         await told(notification)
 
-    people = await serve(plugins=[quick(deliver, concurrency=4, tries=5)])
+    people = await serve(plugins=[quick(deliver, concurrency=4, max_attempts=5)])
     await ready(database)
     alice = people("alice")
     await alice.send(await alice.group(*slow), "hi")

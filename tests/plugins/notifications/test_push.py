@@ -91,7 +91,7 @@ async def test_only_those_that_failed_are_tried_again(
     serve: MakePeople, database: Database, service: PushService
 ) -> None:
     """Also a redirect is a failure, and one that fails for good is removed in the end."""
-    people = await serve(plugins=[quick(channels=[service.push()], tries=3)])
+    people = await serve(plugins=[quick(channels=[service.push()], max_attempts=3)])
     await ready(database)
     bad = [500, 302]
     service.answer = lambda path: (bad.pop(0) if bad else 201) if path == "/bad" else 201
@@ -135,7 +135,9 @@ async def test_rows_of_other_programs_are_left_out(
 async def test_a_browser_belongs_to_whoever_has_subscribed_it_last_and_a_user_has_few(
     serve: MakePeople, database: Database
 ) -> None:
-    people = await serve(plugins=[quick(Told(), channels=[make_push(per_user=2)])])
+    people = await serve(
+        plugins=[quick(Told(), channels=[make_push(max_subscriptions_per_user=2)])]
+    )
     alice, bob = people("alice"), people("bob")
     shared = a_subscription()
     for who in (alice, bob, bob):
@@ -274,7 +276,7 @@ async def test_thousands_of_dead_endpoints_do_not_stall_the_others(
 ) -> None:
     """They never answer; somebody else is told meanwhile."""
     push = service.push(seconds=0.5)
-    plugin = quick(channels=[push], concurrency=50, tries=3, lease_seconds=15.0)
+    plugin = quick(channels=[push], concurrency=50, max_attempts=3, lease_seconds=15.0)
     people = await serve(plugins=[plugin])
     await ready(database)
     stuck = asyncio.Event()

@@ -25,10 +25,10 @@ def make() -> web.Application:
         options=Options(
             quotas=None,
             storage_timeout_seconds=STORAGE_SECONDS,
-            feed_stall_seconds=STALL_SECONDS,
+            change_stream_timeout_seconds=STALL_SECONDS,
             heartbeat_interval_ms=1_000,
-            ring_seconds=10,
-            ring_events=memory,
+            replay_buffer_seconds=10,
+            replay_buffer_events=memory,
             replay_limit=memory // 2,
         ),
     )

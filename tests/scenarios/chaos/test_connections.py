@@ -18,7 +18,7 @@ async def chat(
     request: pytest.FixtureRequest, client_url: str, database: Database
 ) -> AsyncIterator[Chat]:
     """Without a feed, whose connection is always in use."""
-    options = Options(without=frozenset({Capability.STREAMS}))
+    options = Options(disabled_capabilities=frozenset({Capability.STREAMS}))
     async with (
         connected(request.param, client_url) as client,
         Chat(client[database.name], options=options) as chat,

@@ -33,7 +33,9 @@ class Town:
 @asynccontextmanager
 async def opened(url: str, aiohttp_client: Any) -> AsyncIterator[Town]:
     async with Client(url, appname="feed") as client, Client(url) as admin:
-        options = Options(feed_stall_seconds=0.9, storage_timeout_seconds=3, ring_seconds=5)
+        options = Options(
+            change_stream_timeout_seconds=0.9, storage_timeout_seconds=3, replay_buffer_seconds=5
+        )
         chat = Chat(client["chat"], auth=picked_by_header, options=options)
         app = web.Application()
         chat.mount(app)

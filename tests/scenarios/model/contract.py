@@ -11,8 +11,10 @@ from tests.scenarios.model.conversations import (
 from tests.scenarios.model.groups import (
     add_participants,
     create_group_conversation,
+    delete_conversation,
     remove_participant,
     set_participant_role,
+    set_participants,
     update_conversation,
 )
 from tests.scenarios.model.joining import (
@@ -114,7 +116,9 @@ _ALL = (
     Operation(update_conversation, f"PATCH {HERE}", "conversation", api="rooms"),
     Operation(add_participants, f"POST {HERE}/participants", "conversation"),
     Operation(remove_participant, f"DELETE {HERE}/participants", "conversation", WHO),
+    Operation(delete_conversation, f"DELETE {HERE}", in_process=False),
     Operation(set_participant_role, f"PATCH {HERE}/participants", "conversation", WHO),
+    Operation(set_participants, f"PUT {HERE}/participants", "conversation", api="conversations"),
     Operation(send_message, f"POST {HERE}/messages", "message"),
     Operation(forward_message, f"POST {ONE}/forward", "message", TO),
     Operation(edit_message, f"PATCH {ONE}", "message"),

@@ -39,7 +39,7 @@ def list_conversations(
     unread: bool = False,
 ) -> Reply:
     page = Page.of(world, "conversations", limit, cursor)
-    require(set(include or ()) <= {"lastMessage", "heads"})
+    require(set(include or ()) <= {"lastMessage", "unread"})
     require(query is None or query.strip())
     mine = [each for each in world.conversations.values() if user_id in members(each)]
     chosen = [
@@ -56,8 +56,8 @@ def list_conversations(
     if "lastMessage" in (include or ()):
         last = {each: _last_message(world, each, user_id) for each in here}
         found["lastMessages"] = {key: each for key, each in last.items() if each}
-    if "heads" in (include or ()):
-        found["heads"] = {each: _head(world, each, user_id) for each in here}
+    if "unread" in (include or ()):
+        found["unreadSummaries"] = {each: _head(world, each, user_id) for each in here}
     return Reply(found)
 
 

@@ -51,11 +51,13 @@ class Site:
                 user_exists=is_known,
                 before_message_send=_refuse_spam,
                 can_moderate=lambda asked: is_moderator(asked.user_id),
+                can_delete=lambda asked: is_moderator(asked.user_id),
             ),
             options=Options(
-                ring_seconds=5,
+                replay_buffer_seconds=5,
                 quotas=None,
                 room_controls=True,
+                conversation_keys=True,
                 inbox=True,
                 prefix_search=True,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
@@ -77,6 +79,13 @@ class Site:
 
     def person(self, user_id: str) -> Person:
         return Person(user_id, self.client, self.chat)
+
+    async def settle(self) -> None:
+        """Wait until nothing is left of deleted conversations."""
+        rows = self.database["deleted_conversations"]
+        async with await rows.watch() as changes:
+            while await rows.find_one({"state": "removing"}):
+                await changes.next()
 
     def begin_anew(self) -> str:
         """Empty the database; returns what marks the users of this example, who are new to all

@@ -14,6 +14,8 @@ GATHER = {
     "leave": 1,
     "come_back": 3,
     "set_role": 3,
+    "set_all": 3,
+    "delete": 1,
     "invite": 3,
     "accept": 5,
     "preview": 2,
@@ -52,6 +54,13 @@ class Gathering(Machine):
         by = self.admin(here)
         given = {**self._settings(), "history": self.luck.choice(HISTORIES)}
         self.step("update_conversation", by, conversation_id=here, **given)
+
+    def delete(self) -> None:
+        """By a moderator, now and then by somebody who may not."""
+        here = self.conversation()
+        by = self.person(here) if self.rarely() else self.users[-1]
+        self.step("delete_conversation", by, conversation_id=here, reason=self.luck.choice(NOTES))
+        self.site.run(self.site.settle())
 
     def add(self) -> None:
         here = self.group()
@@ -93,7 +102,7 @@ class Gathering(Machine):
             ("list_messages", place),
             ("list_messages_after", {**place, "seq": 0}),
             ("search_messages", {"query": "tea"}),
-            ("list_conversations", {"include": ["lastMessage", "heads"]}),
+            ("list_conversations", {"include": ["lastMessage", "unread"]}),
             ("mark_unread", {**place, **named}),
         ]
         sender = self.world.messages.get(message_id, {}).get("senderId", by)
@@ -105,6 +114,16 @@ class Gathering(Machine):
         here = self.group()
         given = {"target_user_id": self.person(here), "role": self.luck.choice(ROLES)}
         self.step("set_participant_role", self.admin(here), conversation_id=here, **given)
+
+    def set_all(self) -> None:
+        """Mostly one admin and some who are in the group already."""
+        here = self.group()
+        by = self.admin(here)
+        people = [self.person(here) for _ in range(self.luck.randrange(4))] + self._people()
+        roles = {each: self.luck.choice(ROLES[:5]) for each in people}
+        if not self.rarely():
+            roles[self.luck.choice([by, *people])] = "admin"
+        self.step("set_participants", by, conversation_id=here, participants=roles)
 
     def invite(self) -> None:
         here = self.group()

@@ -7,6 +7,7 @@ from tests.scenarios.model.world import (
     Reply,
     World,
     admins,
+    is_moderator,
     is_user_id,
     members,
     participant,
@@ -105,20 +106,72 @@ def set_participant_role(
     return Reply({"conversation": viewed(world, group, user_id)})
 
 
+def set_participants(
+    world: World, user_id: str, conversation_id: str, participants: dict[str, str]
+) -> Reply:
+    """All at once: who leaves gets the first event, who joins the others."""
+    require(all(map(is_user_id, participants)))
+    require(all(role in ("admin", "member") for role in participants.values()))
+    group = world.managed(user_id, conversation_id)
+    require("admin" in participants.values(), "LAST_ADMIN_REMAINING")
+    before = {each["userId"]: each["role"] for each in group["participants"]}
+    new = [each for each in participants if each not in before]
+    world.require_known([each for each in new if each != user_id])
+    gone = [each for each in before if each not in participants]
+    changed = [each for each in before if participants.get(each, before[each]) != before[each]]
+    group["participants"] = [
+        {**each, "role": participants[each["userId"]]}
+        for each in group["participants"]
+        if each["userId"] in participants
+    ]
+    for each in gone:
+        for kept in (world.hidden, world.unread_from):
+            kept.pop((conversation_id, each), None)
+    for each in new:
+        enter(world, group, each, participants[each])
+        approve_pending(world, group, each, user_id)
+    by = {"actorId": user_id, "conversation": group}
+    for each in before if gone else ():
+        of = {**by, "affectedUserIds": sorted(gone)}
+        world.tell_one(each, group, "participant.removed", **of)
+    for kind, affected in (("participant.added", new), ("conversation.updated", changed)):
+        if affected:
+            tell(world, kind, group, user_id, affected)
+    return Reply({"conversation": viewed(world, group, user_id)})
+
+
 def let_in(world: World, group: Json, user_ids: list[str], *, actor_id: str) -> None:
     """Who gets in has no pending request any more: it is approved."""
     new = [each for each in dict.fromkeys(user_ids) if each not in members(group)]
     for user_id in new:
         enter(world, group, user_id, "member")
-        request = world.requests.get((group["id"], user_id))
-        if request and request["status"] == "pending":
-            resolve(world, request, "approved", actor_id)
+        approve_pending(world, group, user_id, actor_id)
     if new:
         tell(world, "participant.added", group, actor_id, new)
 
 
+def approve_pending(world: World, group: Json, user_id: str, actor_id: str) -> None:
+    request = world.requests.get((group["id"], user_id))
+    if request and request["status"] == "pending":
+        resolve(world, request, "approved", actor_id)
+
+
 def resolve(world: World, request: Json, status: str, user_id: str) -> None:
     request |= {"status": status, "resolvedAt": world.now, "resolvedBy": user_id}
+
+
+def delete_conversation(
+    world: World, user_id: str, conversation_id: str, reason: str | None = None
+) -> Reply:
+    """Over HTTP, for users whom the host allows it: in these tests, moderators."""
+    require(reason is None or len(reason.strip()) <= 1_000)
+    gone = world.conversation(conversation_id)
+    require(is_moderator(user_id), "NOT_CONVERSATION_ADMIN")
+    empty = {**gone, "participants": []}
+    by = {"actorId": user_id, "affectedUserIds": sorted(members(gone)), "conversation": empty}
+    world.tell(gone, "participant.removed", **by)
+    world.forget(conversation_id)
+    return Reply({"ok": True})
 
 
 def tell(world: World, kind: str, group: Json, user_id: str, affected: list[str]) -> None:

@@ -30,7 +30,7 @@ LISTS = {
 SIZES = (*(1,) * 5, *(2,) * 3, 3, None, 0)
 QUERIES = ("cake", "TEA", "tea", "tea cake", "tea cak", "CAK", "te", "東京", "タワー", "?!", " ")
 PARTS = (*(None,) * 5, "tea", "CAK", "NN:", "NN:", "Ben", " ")
-INCLUDED = (None, ["heads"], *(["lastMessage", "heads"],) * 3, ["lastMessage"], ["last"])
+INCLUDED = (None, ["unread"], *(["lastMessage", "unread"],) * 3, ["lastMessage"], ["last"])
 REQUESTS = (None, None, "approved", "denied", "open")
 REPORTS = (None, None, None, "open", "triaged", "closed")
 

@@ -7,9 +7,10 @@ answer that gives it first, and kept. Nothing of `chat_aio` is used here.
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 Json = dict[str, Any]
+Key = TypeVar("Key")
 
 STATUS = {
     "INVALID_INPUT": 400,
@@ -131,6 +132,14 @@ class World:
         require(conversation_id in self.conversations, "CONVERSATION_NOT_FOUND")
         return self.conversations[conversation_id]
 
+    def forget(self, conversation_id: str) -> None:
+        """Nothing is left of a conversation but reports, and forwards elsewhere."""
+        del self.conversations[conversation_id], self.activity[conversation_id]
+        self.messages = _outside(self.messages, conversation_id)
+        self.invites = _outside(self.invites, conversation_id)
+        self.requests = _outside(self.requests, conversation_id)
+        self.mutes = _outside(self.mutes, conversation_id)
+
     def message(self, message_id: str) -> Json:
         require(message_id in self.messages, "MESSAGE_NOT_FOUND")
         return self.messages[message_id]
@@ -200,6 +209,10 @@ class World:
 
     def require_known(self, user_ids: list[str]) -> None:
         require(all(map(is_known, user_ids)), "USER_NOT_FOUND")
+
+
+def _outside(rows: dict[Key, Json], conversation_id: str) -> dict[Key, Json]:
+    return {key: row for key, row in rows.items() if row["conversationId"] != conversation_id}
 
 
 def members(conversation: Json) -> list[str]:

@@ -12,13 +12,14 @@ type Methods<Of> = Record<keyof Of, true>;
 /** Each name once: tsc complains of one that is missing, and of one that is no more. */
 export const named: {
   Chat: Methods<Chat>;
+  conversations: Methods<Chat["conversations"]>;
   rooms: Methods<Chat["rooms"]>;
   inbox: Methods<Chat["inbox"]>;
   drafts: Methods<Chat["drafts"]>;
   notifications: Methods<Chat["notifications"]>;
   attachments: Methods<Chat["attachments"]>;
   moderation: Methods<Chat["moderation"]>;
-  desk: Methods<Chat["desk"]>;
+  moderationTools: Methods<Chat["moderationTools"]>;
   ChatStore: Methods<ChatStore>;
 } = {
   Chat: {
@@ -27,16 +28,20 @@ export const named: {
     searchMessages: true, markRead: true, editMessage: true, deleteMessage: true,
     forwardMessage: true, addReaction: true, removeReaction: true, stream: true,
     createGroupConversation: true, updateConversation: true, addParticipants: true,
-    removeParticipant: true, setParticipantRole: true, createInvite: true, listInvites: true,
+    removeParticipant: true, setParticipantRole: true, setParticipants: true, createInvite: true,
+    listInvites: true,
     revokeInvite: true, getInvitePreview: true, acceptInvite: true, requestToJoin: true,
     listJoinRequests: true, resolveJoinRequest: true, listPublicConversations: true,
-    joinConversation: true, findUsers: true, tellTyping: true, getPresence: true,
+    joinConversation: true, findUsers: true, sendTyping: true, getPresence: true,
     listHeldMessages: true, releaseHeldMessage: true, discardHeldMessage: true, rooms: true,
-    inbox: true, drafts: true, notifications: true, attachments: true, moderation: true,
-    desk: true,
+    conversations: true, inbox: true, drafts: true, notifications: true, attachments: true, moderation: true,
+    moderationTools: true,
+  },
+  conversations: {
+    deleteConversation: true,
   },
   rooms: {
-    banFromConversation: true, unbanFromConversation: true, listConversationBans: true,
+    banFromConversation: true, unban: true, listConversationBans: true,
     pinMessage: true, unpinMessage: true, listPins: true,
   },
   inbox: {
@@ -58,7 +63,7 @@ export const named: {
     unmuteConversation: true, listMutedConversations: true, report: true, listReports: true,
     getReport: true, updateReport: true, listBans: true, banUser: true, unbanUser: true,
   },
-  desk: {
+  moderationTools: {
     findMessages: true, lookAtMessage: true, listVersions: true, removeMessage: true,
     restoreMessage: true, removeMessages: true, getStanding: true, findReports: true,
     listReportGroups: true, resolveReports: true,
@@ -67,7 +72,7 @@ export const named: {
     subscribe: true, state: true, conversations: true, conversation: true, timeline: true,
     user: true, userId: true, start: true, close: true, open: true, openDirect: true,
     send: true, retry: true, discard: true, edit: true, delete: true, react: true,
-    markRead: true, setReading: true, typed: true, loadOlder: true, loadMore: true,
+    markRead: true, setViewing: true, typed: true, loadOlder: true, loadMore: true,
     reconnect: true, thread: true, openThread: true, closeThread: true, loadOlderReplies: true,
     setThreadReading: true,
   },
@@ -89,7 +94,7 @@ const options: ChatOptions = {
 const chat = new Chat("/api/chat", options);
 
 export async function ask(): Promise<Message> {
-  const page = await chat.listConversations({ include: ["lastMessage", "heads", "users"] });
+  const page = await chat.listConversations({ include: ["lastMessage", "unread", "users"] });
   const [conversation] = page.conversations;
   isTyped<Exactly<typeof conversation.unreadCount, number>>(true);
   isTyped<Exactly<typeof page.nextCursor, string | null>>(true);
@@ -105,7 +110,7 @@ export async function ask(): Promise<Message> {
   await chat.getConversation(5);
   const { level } = await chat.notifications.getLevel(conversation.id);
   isTyped<Exactly<typeof level, "all" | "mentions" | "none">>(true);
-  const found = await chat.desk.findMessages({ userId: "ann", contains: "casino" });
+  const found = await chat.moderationTools.findMessages({ userId: "ann", contains: "casino" });
   isTyped<Exactly<typeof found.messages, Message[]>>(true);
   const file = await chat.attachments.upload(conversation.id, new Blob(["text"]), {
     onProgress: (sent) => sent.toFixed(2),
@@ -175,7 +180,7 @@ export async function act(message: Message): Promise<void> {
   store.retry(key);
   await store.react(message, "👍");
   await store.edit(message.id, "No");
-  store.setReading(true);
+  store.setViewing(true);
   store.close();
 }
 

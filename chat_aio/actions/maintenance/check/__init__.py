@@ -1,1 +1,1 @@
-"""What must hold in a chat's database, by what it is about."""
+"""The invariants of a chat's database, by subject."""

@@ -1,5 +1,5 @@
-"""Checking all that must hold in a chat's database, or one conversation of it. Nothing is written,
-and the chat may be at work."""
+"""Checking all invariants of a chat's database, or of one conversation. Nothing is written, and
+the chat may be running."""
 
 import asyncio
 from collections import Counter
@@ -24,7 +24,7 @@ from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapsho
 AT_A_TIME = 8
 
 COUNTING = {"conversation_seq", "sender_conversation_seq"}
-"""The indexes that counting needs. Where one is missing, nothing is counted."""
+"""The indexes that counting needs. If one is missing, nothing is counted."""
 
 CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "sent.", "read state.", "participants.")
 """The kinds of violations that make unread counts wrong."""
@@ -33,7 +33,7 @@ CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "sent.", "read state.
 async def violations_in(
     database: Database, conversation_id: str | None = None
 ) -> Sequence[Violation]:
-    """Whatever does not hold. Raises ConversationNotFound."""
+    """All violations. Raises ConversationNotFound."""
     return (await check(database, conversation_id)).violations
 
 
@@ -45,9 +45,8 @@ async def check(
     restored: bool = False,
     progress: Progress = silent,
 ) -> Findings:
-    """All that a check finds, in the database or in one conversation; also what is left to be done
-    if a backup was `restored`. Raises ConversationNotFound where no row names the one conversation.
-    """
+    """All violations in the database or in one conversation; after a restore (`restored`) also the
+    steps still to do. Raises ConversationNotFound if no row names the conversation."""
     if conversation_id is not None and not await stored.is_known(database, conversation_id):
         raise ConversationNotFound
     length = 1 if conversation_id else await stored.count_conversations(database)
@@ -60,6 +59,7 @@ async def check(
             findings = Findings()
         else:
             findings.add(await rows.moderation(database))
+        findings.violations += await rows.deletions(database, conversation_id)
         if restored:
             findings.add(await after_restore(database))
         checker = _Checker(
@@ -79,7 +79,7 @@ async def check(
 async def _ids(database: Database, only: str | None) -> AsyncIterator[Sequence[Any]]:
     """The ids of the conversations to check, a few at a time."""
     if only is not None:
-        yield [only]
+        yield [] if await stored.being_removed(database, [only]) else [only]
         return
     async for page in stored.conversation_ids(database):
         for start in range(0, len(page), AT_A_TIME):
@@ -88,7 +88,7 @@ async def _ids(database: Database, only: str | None) -> AsyncIterator[Sequence[A
 
 @dataclass(frozen=True, slots=True)
 class _Checker:
-    """What checking conversations needs. `counts` is whether the index exists that messages are
+    """The inputs of checking conversations. `counts` is whether the index exists that messages are
     counted by."""
 
     database: Database
@@ -109,28 +109,18 @@ class _Checker:
         found = walk.violations_above(snapshot.floor, snapshot.id)
         found += heads.head_against_conversation(snapshot)
         found += await participants(snapshot, self.direct_ids)
-        if self.counts and _is_numbered(snapshot, found):
+        # If a message is lost, the counts of its sender are right, and look wrong.
+        lost = any(violation.kind.startswith(("seq.", "message.seq")) for violation in found)
+        is_numbered = snapshot.head_is_full and is_whole((snapshot.head or {})["seq"])
+        if self.counts and is_numbered and not lost:
             found += await heads.sent_counts(snapshot)
         if walk.threads:
             found += await heads.threads(snapshot)
-        if self.counts and _is_countable(snapshot, found):
+        # Wrong numbers, floors and counts lead to wrong counts, and are violations themselves.
+        is_caused = any(violation.kind.startswith(CAUSES) for violation in found)
+        if self.counts and snapshot.head_is_full and not is_caused:
             found += await heads.unread_counts(snapshot)
         looked_at = Counter(
             conversations=1, messages=walk.count, participants=len(snapshot.participants)
         )
         return Findings(found + others, looked_at + kinds)
-
-
-def _is_numbered(snapshot: ConversationSnapshot, found: Sequence[Violation]) -> bool:
-    """Whether the head has a number and no message is lost: the counts of a lost message's sender
-    are right, and look wrong."""
-    lost = any(violation.kind.startswith(("seq.", "message.seq")) for violation in found)
-    return snapshot.head_is_full and is_whole((snapshot.head or {})["seq"]) and not lost
-
-
-def _is_countable(snapshot: ConversationSnapshot, found: Sequence[Violation]) -> bool:
-    """Whether counts can be right. Wrong numbers, floors and counts make wrong ones, and are
-    violations themselves."""
-    return snapshot.head_is_full and not any(
-        violation.kind.startswith(CAUSES) for violation in found
-    )

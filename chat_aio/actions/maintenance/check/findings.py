@@ -1,4 +1,4 @@
-"""What a check finds: violations, and how much was looked at."""
+"""The result of a check: violations, and the number of checked objects."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -32,8 +32,8 @@ MOST = 10_000
 
 @dataclass(slots=True)
 class Findings:
-    """All that a check has found, and the number of things it has looked at, by name; `more` where
-    it stopped, having found enough."""
+    """All violations found, and the number of objects checked, by name; `more` if the check stopped
+    early."""
 
     violations: list[Violation] = field(default_factory=list)
     checked: Counter[str] = field(default_factory=Counter)

@@ -1,5 +1,5 @@
-"""Checking a conversation against its head, and what is counted once and kept: sent messages,
-unread ones, the replies of threads."""
+"""Checking a conversation against its head, and the stored counts: sent messages, unread messages,
+the replies of threads."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from chat_aio.store.sent_counts import own_behind
 
 
 def without_conversation(snapshot: ConversationSnapshot) -> Iterator[Violation]:
-    """A head, or messages, of a conversation that is not there."""
+    """A head, or messages, without their conversation."""
     if snapshot.head_is_full:
         found = "no conversation"
         yield violation_in(snapshot, "head.alone", found, "a conversation", of="counters")
@@ -22,13 +22,19 @@ def without_conversation(snapshot: ConversationSnapshot) -> Iterator[Violation]:
 
 
 def head_against_conversation(snapshot: ConversationSnapshot) -> Iterator[Violation]:
-    """What must hold between a conversation and its head."""
+    """The invariants between a conversation and its head."""
     head, conversation = snapshot.head, snapshot.conversation
     if conversation is None or head is None or not snapshot.head_is_full:
         found = "a stub" if head else "nothing"
         yield violation_in(snapshot, "head.missing", found, "a head", of="counters")
         return
-    yield from _number(snapshot, head)
+    # The number of the newest message, or of the last one removed.
+    last = max(snapshot.greatest_seq, snapshot.floor)
+    if not is_whole(head["seq"]) or head["seq"] < last:
+        yield violation_in(snapshot, "head.seq", head["seq"], last, of="counters")
+    elif head["seq"] > last:
+        found = f"head at {head['seq']}, last message {last}"
+        yield violation_in(snapshot, "seq.gap", found, "a message for each number", of="counters")
     if head.get("epoch") != conversation.get("epoch") or not is_whole(head.get("epoch")):
         differs = f"{head.get('epoch')} in counters, {conversation.get('epoch')} in conversations"
         yield violation_in(snapshot, "epoch.differs", differs, "one number, in both")
@@ -36,6 +42,7 @@ def head_against_conversation(snapshot: ConversationSnapshot) -> Iterator[Violat
     if head.get("public") is not public:
         yield violation_in(snapshot, "head.public", head.get("public"), public, of="counters")
     least, active = snapshot.least_activity, head.get("activityAt")
+    # It may be later than the newest message, which retention may have removed.
     if not isinstance(active, datetime) or (least and active < least):
         yield violation_in(snapshot, "head.activity", active, f"{least} or later", of="counters")
     if not is_whole(head.get("floorSeq")):
@@ -43,18 +50,8 @@ def head_against_conversation(snapshot: ConversationSnapshot) -> Iterator[Violat
         yield violation_in(snapshot, "head.floor", floor, "a whole number", of="counters")
 
 
-def _number(snapshot: ConversationSnapshot, head: Mapping[str, Any]) -> Iterator[Violation]:
-    """The head's number is that of the newest message, or of the last one that was removed."""
-    last = max(snapshot.greatest_seq, snapshot.floor)
-    if not is_whole(head["seq"]) or head["seq"] < last:
-        yield violation_in(snapshot, "head.seq", head["seq"], last, of="counters")
-    elif head["seq"] > last:
-        found = f"head at {head['seq']}, last message {last}"
-        yield violation_in(snapshot, "seq.gap", found, "a message for each number", of="counters")
-
-
 async def sent_counts(snapshot: ConversationSnapshot) -> list[Violation]:
-    """Counts of sent messages that are not true, or not about all messages."""
+    """Counts of sent messages that are wrong, or do not cover all messages."""
     if not has_readable_counts(snapshot):
         found = "counts that cannot be read"
         return [violation_in(snapshot, "sent.count", found, "whole numbers", of="counters")]
@@ -70,10 +67,10 @@ async def sent_counts(snapshot: ConversationSnapshot) -> list[Violation]:
 
 
 def lacks_counts(snapshot: ConversationSnapshot) -> bool:
-    """Whether the counts of a head are not about all messages. Lists then count messages instead,
+    """Whether the counts of a head do not cover all messages. Lists then count messages instead,
     which takes longer."""
     head = snapshot.head or {}
-    # Where the head does not fit its messages, that is the violation.
+    # If the head does not match its messages, that is the violation.
     last = max(snapshot.greatest_seq, snapshot.floor)
     return not has_readable_counts(snapshot) or head.get("counted", 0) not in (
         last,
@@ -82,7 +79,7 @@ def lacks_counts(snapshot: ConversationSnapshot) -> bool:
 
 
 def has_readable_counts(snapshot: ConversationSnapshot) -> bool:
-    """Whether the counts of a head are numbers; into a conversation with others nobody can send."""
+    """Whether the counts of a head are numbers; otherwise nobody can send to the conversation."""
     head = snapshot.head or {}
     sent = head.get("sent", {})
     return is_whole(head.get("counted", 0)) and (
@@ -100,29 +97,23 @@ async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[objec
     untrue: dict[str, tuple[object, object]] = {}
     last, believed = max(snapshot.last_seq, snapshot.greatest_seq), not lacks_counts(snapshot)
     for reader in _readers(snapshot):
-        user_id, upto = reader["userId"], reader.get("sentUpto", 0)
+        user_id, upto = reader["userId"], reader.get("sentUpToSeq", 0)
         if not (is_whole(upto) and is_whole(reader.get("sentCount", 0))) or upto > last:
             untrue[user_id] = upto, "a count up to a message that is there"
         elif believed:
-            known = _own_behind(snapshot, reader, starts[user_id])
+            known = own_behind(
+                starts[user_id],
+                cast(ParticipantDocument, reader),
+                cast(ConversationDocument, snapshot.conversation),
+                cast(CounterDocument, snapshot.head),
+            )
             if known is not None and known != own.get(user_id, 0):
                 untrue[user_id] = known, own.get(user_id, 0)
     return untrue
 
 
-def _own_behind(
-    snapshot: ConversationSnapshot, reader: Mapping[str, Any], start: int
-) -> int | None:
-    return own_behind(
-        start,
-        cast(ParticipantDocument, reader),
-        cast(ConversationDocument, snapshot.conversation),
-        cast(CounterDocument, snapshot.head),
-    )
-
-
 async def unread_counts(snapshot: ConversationSnapshot) -> list[Violation]:
-    """What users are shown as unread, against the messages of others that are there."""
+    """The unread counts that users see, compared with the existing messages of others."""
     readers = [*_readers(snapshot)]
     starts = {reader["userId"]: _start(snapshot, reader) for reader in readers}
     there = await _messages_behind(snapshot, {*starts.values()})
@@ -139,7 +130,7 @@ async def unread_counts(snapshot: ConversationSnapshot) -> list[Violation]:
 
 
 async def _messages_behind(snapshot: ConversationSnapshot, starts: Iterable[int]) -> dict[int, int]:
-    """How many messages there are behind each of some numbers. Each message is counted once."""
+    """The number of messages behind each of these numbers. Every message is counted once."""
     counts: dict[int, int] = {}
     above, upto = 0, snapshot.last_seq
     for start in sorted(starts, reverse=True):
@@ -159,7 +150,7 @@ def _readers(snapshot: ConversationSnapshot) -> Iterator[Mapping[str, Any]]:
 
 
 def _start(snapshot: ConversationSnapshot, reader: Mapping[str, Any]) -> int:
-    hidden = reader.get("hiddenUpto", 0)
+    hidden = reader.get("hiddenUpToSeq", 0)
     return max(int(reader["lastReadSeq"]), snapshot.floor, hidden if is_whole(hidden) else 0)
 
 

@@ -1,7 +1,8 @@
-"""Checking the messages of a conversation, page by page: each by itself, and along their numbers.
+"""Checking the messages of a conversation, page by page: individually, and in their sequence.
 
-A message's number, time and place never change, new messages come behind all others, and only what
-is at or below the floor is ever removed. So no snapshot is needed if the floor is read afterwards.
+A message's number, time and place never change, new messages come behind all others, and only
+messages at or below the floor are ever removed. So no snapshot is needed if the floor is read
+afterwards.
 """
 
 from collections import Counter
@@ -19,15 +20,15 @@ from chat_aio.store.maintenance.repair import has_wrong_tokens
 from chat_aio.store.maintenance.snapshot import is_whole
 
 POINTERS = {"replyToMessageId": "message.reply", "threadRootMessageId": "thread.root"}
-"""The fields that name another message, and the kind of violation where it is none."""
+"""The fields that name another message, and the kind of violation if that does not exist."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """What going through a conversation's messages has shown.
+    """The findings of going through a conversation's messages.
 
-    `gaps` are the numbers (first, last) that are missing, `pointing` are messages that name one
-    which is not there. Both are right where retention has removed what is missing.
+    `gaps` are ranges of missing numbers (first, last), `pointing` are messages that name a missing
+    message. Both are correct if retention has removed the missing messages.
     """
 
     violations: list[Violation] = field(default_factory=list)
@@ -61,7 +62,14 @@ async def walk_messages(database: Database, conversation_id: object, options: Op
     after: int | None = None
     while True:
         page = await stored.page_of_messages(database, conversation_id, after=after)
-        targets = await stored.find_places(database, _named(page))
+        # The parents and roots that they name, of the whole page in one read.
+        named = {
+            message[name]
+            for message in page
+            for name in POINTERS
+            if isinstance(message.get(name), str)
+        }
+        targets = await stored.find_places(database, named)
         for message in page:
             _follow(walk, message)
             walk.violations += _alone(message, options)
@@ -72,11 +80,12 @@ async def walk_messages(database: Database, conversation_id: object, options: Op
         enough = len(walk.violations) + len(walk.gaps) >= MOST
         if enough or len(page) < stored.MESSAGES_AT_A_TIME or not is_whole(page[-1].get("seq")):
             return walk
+        # By number, not by position: messages that are sent during the walk do not shift the pages.
         after = page[-1]["seq"]
 
 
 def _follow(walk: Walk, message: Mapping[str, Any]) -> None:
-    """A message in its place behind the one before."""
+    """Check a message's place behind the previous one."""
     seq, at = message.get("seq"), message.get("createdAt")
     walk.count += 1
     if not is_whole(seq) or seq < 1:
@@ -94,11 +103,12 @@ def _follow(walk: Walk, message: Mapping[str, Any]) -> None:
     if walk.last_at and at < walk.last_at:
         found = _of(message, "message.time", at, f"not before {walk.last_at}")
         walk.violations.append(found)
+    # The latest so far: one wrong time must not make all messages behind it look wrong.
     walk.last_at = max(at, walk.last_at or at)
 
 
 def _alone(message: Mapping[str, Any], options: Options) -> Iterable[Violation]:
-    """The checks of a single message, without its neighbours."""
+    """The checks of a single message, independent of its neighbours."""
     if message.get("deletedAt"):
         left = [f"({name})" for name in ("body", "terms", "search") if message.get(name)]
         if left:
@@ -106,19 +116,11 @@ def _alone(message: Mapping[str, Any], options: Options) -> Iterable[Violation]:
     conversation_id, root = message["conversationId"], message.get("threadRootMessageId")
     lists = message.get("timelines")
     places = [[conversation_id]] if root is None else [[root], [conversation_id, root]]
-    if not isinstance(lists, list) or sorted(map(str, lists)) not in map(sorted, _texts(places)):
+    # Compared as text: the values of a malformed row need not have an order.
+    if not isinstance(lists, list) or sorted(map(str, lists)) not in [
+        sorted(map(str, place)) for place in places
+    ]:
         yield _of(message, "message.timelines", lists, " or ".join(map(str, places)))
-    yield from _reactions(message, options)
-    mentions = Counter(mention.get("userId") for mention in _entries(message, "mentions"))
-    if len(mentions) > MAX_MENTIONS:
-        expected = f"at most {MAX_MENTIONS}"
-        yield _of(message, "mentions.too-many", len(mentions), expected)
-    for user_id, count in mentions.items():
-        if count > 1:
-            yield _of(message, "mentions.repeated", f"{user_id} {count} times", "each once")
-
-
-def _reactions(message: Mapping[str, Any], options: Options) -> Iterable[Violation]:
     given = Counter(
         (reaction.get("emoji"), reaction.get("userId"))
         for reaction in _entries(message, "reactions")
@@ -135,19 +137,19 @@ def _reactions(message: Mapping[str, Any], options: Options) -> Iterable[Violati
         if count > options.max_emoji_per_user:
             expected = f"at most {options.max_emoji_per_user}"
             yield _of(message, "reactions.too-many", f"{count} of {user_id}", expected)
-
-
-def _named(page: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The messages that some name as what they answer, or as their thread's root."""
-    return {
-        message[name] for message in page for name in POINTERS if isinstance(message.get(name), str)
-    }
+    mentions = Counter(mention.get("userId") for mention in _entries(message, "mentions"))
+    if len(mentions) > MAX_MENTIONS:
+        expected = f"at most {MAX_MENTIONS}"
+        yield _of(message, "mentions.too-many", len(mentions), expected)
+    for user_id, count in mentions.items():
+        if count > 1:
+            yield _of(message, "mentions.repeated", f"{user_id} {count} times", "each once")
 
 
 def _point(
     walk: Walk, message: Mapping[str, Any], targets: Mapping[object, Mapping[str, Any]]
 ) -> None:
-    """Whether what a message names is a message of the same conversation, and a root of its main
+    """Check that the messages named exist in the same conversation, and that a root is in its main
     list."""
     here = message["conversationId"]
     for name, kind in POINTERS.items():
@@ -158,6 +160,7 @@ def _point(
         expected = "a message of the same conversation"
         if target is None:
             missing = f"{named}, which is not there"
+            # Not a violation yet: retention may have removed it, which the floor will show.
             walk.pointing.append(_of(message, kind, missing, expected))
         elif target.get("conversationId") != here:
             found = f"{named} of conversation {target.get('conversationId')}"
@@ -171,10 +174,6 @@ def _entries(message: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """The readable elements of a list."""
     found = message.get(name)
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
-
-
-def _texts(places: Iterable[Iterable[object]]) -> list[list[str]]:
-    return [[str(name) for name in place] for place in places]
 
 
 def _of(message: Mapping[str, Any], kind: str, found: object, expected: object) -> Violation:

@@ -1,4 +1,4 @@
-"""Checking who is in a conversation, and what each has read."""
+"""Checking the participants of a conversation, and their read states."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from typing import Any
 
 from chat_aio.actions.maintenance.check.findings import Violation, is_erased, violation_in
 from chat_aio.schema.fields import MAX_PARTICIPANTS
+from chat_aio.store import deleted_conversations
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 from chat_aio.store.settings import Settings
@@ -23,16 +24,16 @@ class DirectIds:
         self._known = False
 
     async def wrong(self, found: object, pair: tuple[str, str]) -> tuple[str, str] | None:
-        """What is there and what should be, where the id found is not that of the pair."""
+        """The id found and the right id, if the id found is not that of the pair."""
         self._known = self._known or await self._is_kept(DIRECT_KEY)
         if not self._known:
             return "an id, and no key in settings", "the key that ids are made with"
         expected = await self._settings.direct_conversation_id(*pair)
-        if found == expected:
+        if found == expected or await deleted_conversations.find(self._database, str(found)):
             return None
         for user_id in pair:
             if await self._is_kept(await self._settings.pseudonym(user_id)):
-                return None  # An erasure is at work, or was: the id may be an earlier one.
+                return None  # An erasure is running, or has run: the id may be an earlier one.
         return str(found), expected
 
     async def _is_kept(self, name: str) -> bool:
@@ -42,7 +43,7 @@ class DirectIds:
 
 
 async def participants(snapshot: ConversationSnapshot, direct_ids: DirectIds) -> list[Violation]:
-    """What must hold of who is in a conversation, and of what they have read."""
+    """The invariants of a conversation's participants and of their read states."""
     conversation = snapshot.conversation or {}
     found = conversation.get("participants")
     if not isinstance(found, list) or len(found) != len(snapshot.participants):
@@ -56,11 +57,18 @@ async def participants(snapshot: ConversationSnapshot, direct_ids: DirectIds) ->
         violations.append(
             violation_in(snapshot, "conversation.type", conversation.get("type"), kinds)
         )
+    # An empty group needs none: the last participant may leave, or be erased.
     elif found and not any(mark.get("role") == "admin" for mark in found):
         violations.append(
             violation_in(snapshot, "participants.admin", "no admin", "one admin at least")
         )
-    return violations + await _read_states(snapshot)
+    named = [participant.get("lastReadMessageId") for participant in snapshot.participants]
+    messages = await snapshot.find_messages(
+        [message for message in named if isinstance(message, str)]
+    )
+    for participant in snapshot.participants:
+        violations += _read_state(snapshot, participant, messages)
+    return violations
 
 
 def _counted(snapshot: ConversationSnapshot) -> Iterator[Violation]:
@@ -81,13 +89,14 @@ def _counted(snapshot: ConversationSnapshot) -> Iterator[Violation]:
 
 
 async def _pair(snapshot: ConversationSnapshot, direct_ids: DirectIds) -> list[Violation]:
-    """A direct conversation has two admins, and the id and key of the two."""
+    """A direct conversation must have two admins, and the id and key of these two."""
     users = sorted(participant["userId"] for participant in snapshot.participants)
     if len(users) != 2:
         return [violation_in(snapshot, "direct.pair", f"{len(users)} participants", "two users")]
     violations = []
     if any(participant.get("role") != "admin" for participant in snapshot.participants):
         violations.append(violation_in(snapshot, "direct.roles", "a member", "two admins"))
+    # After an erasure the id is still that of the earlier pair.
     if users[0] == users[1] or any(map(is_erased, users)):
         return violations
     key = (snapshot.conversation or {}).get("pairKey")
@@ -98,22 +107,10 @@ async def _pair(snapshot: ConversationSnapshot, direct_ids: DirectIds) -> list[V
     return violations
 
 
-async def _read_states(snapshot: ConversationSnapshot) -> list[Violation]:
-    """A read state is the number of a message of this conversation, and its id."""
-    named = [participant.get("lastReadMessageId") for participant in snapshot.participants]
-    messages = await snapshot.find_messages(
-        [message for message in named if isinstance(message, str)]
-    )
-    return [
-        violation
-        for participant in snapshot.participants
-        for violation in _read_state(snapshot, participant, messages)
-    ]
-
-
 def _read_state(
     snapshot: ConversationSnapshot, reader: dict[str, Any], messages: dict[object, dict[str, Any]]
 ) -> Iterator[Violation]:
+    """A read state must be the number of a message of this conversation, and its id."""
     seq, message_id, who = (
         reader.get("lastReadSeq"),
         reader.get("lastReadMessageId"),

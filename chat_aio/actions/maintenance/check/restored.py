@@ -1,4 +1,4 @@
-"""Checking what a restored backup leaves to be done, beyond what always must hold."""
+"""Checking what is still to do after a backup was restored, beyond the usual invariants."""
 
 from collections import Counter
 
@@ -13,8 +13,8 @@ NOT_NOTED = "restore.noted"
 
 
 async def after_restore(database: Database) -> Findings:
-    """The schema's version, and whether the restore is noted: without that, clients that have seen
-    lost messages silently miss new ones with the same numbers."""
+    """Check the schema's version, and whether the restore is noted: otherwise clients that have
+    seen lost messages silently miss new ones with the same numbers."""
     findings = Findings(checked=Counter(settings=1))
     try:
         await migrate.require_current(database)
@@ -24,6 +24,7 @@ async def after_restore(database: Database) -> Findings:
         )
     noted = await Settings(database).restored_at()
     newest = await restored.newest_activity(database)
+    # A note from before the newest message is of another restore.
     if noted is None or (newest and noted < newest):
         expected = f"a time after {timestamp(newest)}" if newest else "the time of the restore"
         findings.violations.append(Violation(NOT_NOTED, "settings", RESTORED, noted, expected))

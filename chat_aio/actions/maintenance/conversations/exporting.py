@@ -1,5 +1,5 @@
-"""Writing conversations as lines: each with all that its participants see, and nothing that follows
-from it (docs/importing.md)."""
+"""Writing conversations as lines, with everything that their participants see, and without derived
+data (docs/guides/importing.md)."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,11 +49,13 @@ async def export_conversations(
     CannotExport."""
     ids = [*dict.fromkeys(conversation_ids)]
     there = await stored.find_digests(database, ids)
+    # Before the first line, so that a wrong id does not leave half a file.
     if missing := [conversation_id for conversation_id in ids if conversation_id not in there]:
-        raise _not_found(missing[0])
+        raise ConversationNotFound(f"There is no conversation {missing[0]}")
     write(_json({"kind": "header", "version": VERSION}))
     count = 0
     with progress("Exporting", len(ids)) as advance:
+        # One conversation at a time: in memory there is never more than a page of messages.
         for conversation_id in ids:
             loaded = await _load(database, conversation_id)
             write(conversation_line(loaded.conversation, loaded.head))
@@ -81,19 +83,16 @@ def digest(line: bytes, messages: bytes) -> str:
 async def _load(database: Database, conversation_id: str) -> Outgoing:
     found = await stored.find_with_head(database, conversation_id)
     if found is None:
-        raise _not_found(conversation_id)
+        raise ConversationNotFound(f"There is no conversation {conversation_id}")
     return Outgoing(*found)
 
 
-def _not_found(conversation_id: str) -> ConversationNotFound:
-    return ConversationNotFound(f"There is no conversation {conversation_id}")
-
-
 async def _message_lines(database: Database, head: CounterDocument) -> AsyncIterator[list[bytes]]:
-    """The lines of the messages that a head counts, page by page. What is sent later is left out,
-    so nothing of it is half there."""
+    """The lines of the messages that a head counts, page by page. Messages sent later are left out,
+    so that none is exported incompletely."""
     seq = head["floorSeq"]
     async for page in stored.pages_of_messages(database, head["_id"], after=seq, upto=head["seq"]):
+        # An export without them would import as if they had never been.
         if len(shapes.readable("messages", page)) < len(page):
             raise CannotExport(
                 f"conversation {head['_id']} has messages that cannot be read behind seq {seq}: "
@@ -116,7 +115,7 @@ def _lacking(conversation_id: str, seq: int) -> str:
 
 
 def conversation_line(conversation: ConversationDocument, head: CounterDocument) -> bytes:
-    # In the order of joining, as every change of members leaves them.
+    # In the order of joining, which every change of members keeps.
     people = sorted(
         conversation["participants"],
         key=lambda participant: (participant["joinedAt"], participant["userId"]),
@@ -139,12 +138,12 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
                 "joinedAt": timestamp(person["joinedAt"]),
                 "lastReadSeq": person["lastReadSeq"],
                 "lastReadMessageId": person["lastReadMessageId"],
-                **({"hiddenUpto": person["hiddenUpto"]} if "hiddenUpto" in person else {}),
+                **({"hiddenUpToSeq": person["hiddenUpToSeq"]} if "hiddenUpToSeq" in person else {}),
             }
             for person in people
         ],
     }
-    for name in (*ROOM_CONTROLS, "namedBy", "topicBy", "pins"):
+    for name in ("key", "metadataVersion", *ROOM_CONTROLS, "namedBy", "topicBy", "pins"):
         if name in conversation:
             line[name] = conversation[name]  # type: ignore[literal-required]
     return _json(line)
@@ -168,21 +167,22 @@ def message_line(message: MessageDocument) -> bytes:
         if message.get(name) is not None:
             line[name] = message[name]  # type: ignore[literal-required]
     if message["threadRootMessageId"] and len(message["timelines"]) > 1:
-        line["alsoInMain"] = True
+        line["alsoSendToMain"] = True
     for name in ("mentions", "reactions"):
         if message[name]:  # type: ignore[literal-required]
-            line[name] = [*map(_dated, message[name])]  # type: ignore[literal-required]
+            line[name] = [
+                {**part, "createdAt": timestamp(part["createdAt"])}
+                for part in message[name]  # type: ignore[literal-required]
+            ]
     if message["metadata"]:
         line["metadata"] = unescaped(message["metadata"])
+    if "metadataVersion" in message:
+        line["metadataVersion"] = message["metadataVersion"]
     if "attachments" in message:
         line["attachments"] = message["attachments"]
     if "requestHash" in message:
         line["requestHash"] = message["requestHash"].hex()
     return _json(line)
-
-
-def _dated(part: Mapping[str, Any]) -> dict[str, Any]:
-    return {**part, "createdAt": timestamp(part["createdAt"])}
 
 
 def _json(line: Mapping[str, Any]) -> bytes:

@@ -1,5 +1,4 @@
-"""Reading a file of conversations: its lines become batches of documents, a bounded number at a
-time."""
+"""Reading a file of conversations: its lines become batches of documents, with bounded memory."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,7 +26,7 @@ MOST_BYTES_OF_A_LINE = 16 * 1024 * 1024
 
 
 class WrongFile(Exception):
-    """A file that cannot be imported; the message names the line and what is wrong with it."""
+    """A file that cannot be imported; the message contains the line and the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Finished:
 
 @dataclass(slots=True)
 class Batch:
-    """The next messages of one conversation; `finished` in its last batch."""
+    """The next messages of one conversation; `finished` is set in its last batch."""
 
     incoming: Incoming
     messages: list[MessageDocument] = field(default_factory=list)
@@ -51,11 +50,12 @@ class Batch:
 
 @dataclass(slots=True)
 class Names:
-    """The ids here of the conversations that a file names. That of a direct conversation follows
-    from its users and the key of this database, so that they find it again.
+    """The ids in this database of the conversations that a file names. The id of a direct
+    conversation follows from its users and the key of this database, so that the users find it
+    again.
 
-    `came_late` means that a name was needed above the line that gives it another id here: the
-    file must be read once more, with what is known by then.
+    `came_late` means that a name was used above the line that gives it another id here: the file
+    must be read a second time, with the ids known by then.
     """
 
     settings: Settings
@@ -64,9 +64,10 @@ class Names:
     came_late: bool = False
 
     async def add(self, line: ConversationLine) -> str:
-        """The id of a conversation here. Raises WrongLine."""
+        """The id of a conversation in this database. Raises WrongLine."""
         users = [participant.user_id for participant in line.participants]
         if line.type == "direct" and len(users) == 2 and not any(map(is_erased, users)):
+            # The id that a first message between the two would make, so that they find it again.
             found = await self.settings.direct_conversation_id(users[0], users[1])
         elif line.id is not None:
             found = id_here("conversation", line.id)
@@ -78,7 +79,7 @@ class Names:
         return found
 
     def name(self, given: str) -> str:
-        """The id here of the conversation that a forward names."""
+        """The id in this database of the conversation that a forwarded message names."""
         self.asked.add(given)
         return self._id_of(given)
 
@@ -87,8 +88,8 @@ class Names:
 
 
 class Reader:
-    """Reads the file at `path`. Messages get their search fields in the conversations, by id, that
-    are `searchable`."""
+    """Reads the file at `path`. Messages get search fields if their conversation's id is
+    `searchable`."""
 
     def __init__(
         self,
@@ -104,41 +105,35 @@ class Reader:
     async def batches(self, advance: Advance) -> AsyncIterator[Batch]:
         """All batches, in order. Raises WrongFile."""
         batch: Batch | None = None
-        for number, line in _lines(self._path, advance):
-            if isinstance(line, ConversationLine):
-                if batch:
-                    yield self._last(batch)
-                batch = Batch(await self._begin(number, line))
-                continue
-            if batch is None:
-                raise wrong(number, "a message stands behind the line of its conversation")
-            message = self._take(batch.incoming, number, line)
-            batch.messages.append(message)
-            batch.weight += weight_of(message)
-            if len(batch.messages) >= AT_A_TIME or batch.weight >= MOST_WEIGHT:
-                yield batch
-                batch = Batch(batch.incoming)
+        number = 1
+        try:
+            for number, line in _lines(self._path, advance):
+                if isinstance(line, ConversationLine):
+                    if batch:
+                        yield self._last(batch)
+                    conversation_id = await self._names.add(line)
+                    batch = Batch(Incoming(line, number, conversation_id, name_of=self._names.name))
+                    continue
+                if batch is None:
+                    raise WrongLine("a message stands behind the line of its conversation")
+                searchable = self._searchable(batch.incoming.conversation_id)
+                message = batch.incoming.take(line, searchable=searchable)
+                batch.messages.append(message)
+                batch.weight += weight_of(message)
+                # Both are bounded: many small messages, and a few of a megabyte.
+                if len(batch.messages) >= AT_A_TIME or batch.weight >= MOST_WEIGHT:
+                    yield batch
+                    batch = Batch(batch.incoming)
+        except WrongLine as error:
+            raise wrong(number, error) from None
         if batch:
             yield self._last(batch)
-
-    async def _begin(self, number: int, line: ConversationLine) -> Incoming:
-        try:
-            conversation_id = await self._names.add(line)
-            return Incoming(line, number, conversation_id, name_of=self._names.name)
-        except WrongLine as error:
-            raise wrong(number, error) from None
-
-    def _take(self, incoming: Incoming, number: int, line: MessageLine) -> MessageDocument:
-        try:
-            searchable = self._searchable(incoming.conversation_id)
-            return incoming.take(line, searchable=searchable)
-        except WrongLine as error:
-            raise wrong(number, error) from None
 
     def _last(self, batch: Batch) -> Batch:
         try:
             batch.finished = Finished(*batch.incoming.finish())
         except WrongLine as error:
+            # The line of the conversation, not the last one read: the fault is in its fields.
             raise wrong(batch.incoming.number, error) from None
         return batch
 
@@ -148,39 +143,35 @@ def wrong(number: int, what: object) -> WrongFile:
 
 
 def _lines(path: Path, advance: Advance) -> Iterator[tuple[int, ConversationLine | MessageLine]]:
-    """The lines behind the header, with their numbers."""
+    """The lines after the header, with their numbers."""
     with path.open("rb") as file:
         number = 0
         while text := file.readline(MOST_BYTES_OF_A_LINE):
             number += 1
             advance(len(text))
             try:
+                if text.isspace() and number > 1:
+                    continue
+                # A longer line was cut here, and no part of it may be read as a line.
+                if len(text) == MOST_BYTES_OF_A_LINE:
+                    raise WrongLine("is longer than 16 MiB")
+                given = parsed(text)
+                kind = given.get("kind")
                 if number == 1:
-                    _require_header(text)
-                elif not text.isspace():
-                    yield number, _line(text)
+                    if kind != "header":
+                        raise WrongLine(
+                            f'the first line must be {{"kind":"header","version":{VERSION}}}'
+                        )
+                    version = line_from(HeaderLine, given).version
+                    if version != VERSION:
+                        raise WrongLine(f"version {version} is not known, only {VERSION}")
+                elif kind == "message":
+                    yield number, line_from(MessageLine, given)
+                elif kind == "conversation":
+                    yield number, line_from(ConversationLine, given)
+                else:
+                    raise WrongLine('kind must be "conversation" or "message"')
             except WrongLine as error:
                 raise wrong(number, error) from None
     if number == 0:
         raise wrong(1, "the file is empty")
-
-
-def _require_header(text: bytes) -> None:
-    given = parsed(text)
-    if given.get("kind") != "header":
-        raise WrongLine(f'the first line must be {{"kind":"header","version":{VERSION}}}')
-    version = line_from(HeaderLine, given).version
-    if version != VERSION:
-        raise WrongLine(f"version {version} is not known, only {VERSION}")
-
-
-def _line(text: bytes) -> ConversationLine | MessageLine:
-    if len(text) == MOST_BYTES_OF_A_LINE:
-        raise WrongLine("is longer than 16 MiB")
-    given = parsed(text)
-    match given.get("kind"):
-        case "message":
-            return line_from(MessageLine, given)
-        case "conversation":
-            return line_from(ConversationLine, given)
-    raise WrongLine('kind must be "conversation" or "message"')

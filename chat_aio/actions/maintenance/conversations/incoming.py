@@ -1,5 +1,5 @@
-"""A conversation as its lines are read: each message becomes the document that a send would have
-made, and the end of the lines makes the conversation and its head."""
+"""A conversation while its lines are read: every message becomes the document that a send would
+have stored, and the end of the lines yields the conversation and its head."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -13,12 +13,12 @@ from chat_aio.actions.maintenance.conversations.exporting import (
     message_line,
 )
 from chat_aio.schema.lines import ConversationLine, MessageLine, ParticipantPart, WrongLine
+from chat_aio.schema.models import ForwardedFrom
 from chat_aio.store.documents import (
     ROOM_CONTROLS,
     AttachedDocument,
     ConversationDocument,
     CounterDocument,
-    ForwardedFromDocument,
     MessageDocument,
     ParticipantDocument,
 )
@@ -27,16 +27,16 @@ from chat_aio.store.metadata import escaped, escaped_key
 from chat_aio.store.sent_counts import known
 
 ACTOR = "chat-aio"
-"""Who the stamp of an imported conversation names; no event shows it."""
+"""The author in the stamp of an imported conversation; no event shows it."""
 
 MAX_BODY = 1_000_000
 
 NameOf = Callable[[str], str]
-"""The id here of a conversation that a line names."""
+"""Maps a conversation's id in a line to its id in this database."""
 
 
 def id_here(kind: str, given: str) -> str:
-    """The id that something of another system has here: the same, if it can be one of ours. An id
+    """The id in this database of an object of another system: the same, if it is valid here. An id
     with a colon, which separates the parts of a position, becomes 96 bits of its hash."""
     return derived_id(kind, given) if ":" in given else given
 
@@ -55,8 +55,11 @@ def participants_of(line: ConversationLine) -> list[ParticipantDocument]:
             raise WrongLine("participants of a direct conversation must be two users")
         if any(participant.role == "member" for participant in line.participants):
             raise WrongLine("participants of a direct conversation are both admins")
+        if line.key is not None:
+            raise WrongLine("key is a field of groups")
     elif users and not any(participant.role == "admin" for participant in line.participants):
         raise WrongLine("participants of a group need an admin")
+    # In a direct conversation both are admins (docs/reference/data-model.md).
     role = "admin" if line.type == "direct" else "member"
     found: list[ParticipantDocument] = [
         {
@@ -69,13 +72,14 @@ def participants_of(line: ConversationLine) -> list[ParticipantDocument]:
         for participant in line.participants
     ]
     for participant, said in zip(found, line.participants, strict=True):
-        if said.hidden_upto:
-            participant["hiddenUpto"] = said.hidden_upto
+        if said.hidden_up_to_seq:
+            participant["hiddenUpToSeq"] = said.hidden_up_to_seq
     return sorted(found, key=lambda participant: (participant["joinedAt"], participant["userId"]))
 
 
 class Incoming:
-    """One conversation, which has the id `conversation_id` here, from its line `number` on."""
+    """One conversation with the id `conversation_id` in this database, from its line `number`
+    on."""
 
     def __init__(
         self, line: ConversationLine, number: int, conversation_id: str, *, name_of: NameOf
@@ -86,7 +90,7 @@ class Incoming:
         self._seq = line.floor_seq
         self._last_id: str | None = None
         self._last_at: datetime | None = None
-        # The seq of each message by its id, negative for one that is in its thread only.
+        # The seq of each message by its id, negative for a message that is in its thread only.
         self._places: dict[str, int] = {}
         self._sent: dict[str, int] = defaultdict(int)
         self._marks = _Marks(line.participants)
@@ -100,7 +104,11 @@ class Incoming:
     def take(self, line: MessageLine, *, searchable: bool) -> MessageDocument:
         """The document of the next message; `searchable` as in `new_message`. Raises WrongLine."""
         self._check_place(line)
-        message_id = self._id_of(line)
+        if line.id is None:
+            # By its place, so that a second run of the same file makes the same id.
+            message_id = derived_id("message", self.conversation_id, str(self._seq + 1))
+        else:
+            message_id = id_here("message", line.id)
         if message_id in self._places:
             raise WrongLine(f"id {message_id} is that of a message above")
         reply = line.reply_to_message_id and self._pointed(line.reply_to_message_id, "replyTo")
@@ -108,7 +116,13 @@ class Incoming:
         if root and self._places.get(root, 1) < 0:
             raise WrongLine("threadRootMessageId must not be a thread reply itself")
         self._seq += 1
-        attached = [part.model_dump(by_alias=True) for part in line.attachments]
+        forwarded_from: ForwardedFrom | None = None
+        if (origin := line.forwarded_from) is not None:
+            forwarded_from = ForwardedFrom(
+                message_id=id_here("message", origin.message_id),
+                conversation_id=self._name_of(origin.conversation_id),
+                sender_id=origin.sender_id,
+            )
         message = new_message(
             message_id,
             self.conversation_id,
@@ -116,26 +130,26 @@ class Incoming:
             line.body,
             at=line.created_at,
             role=line.role,
-            place=Place(reply, root, line.also_in_main),
-            forwarded_from=self._origin_of(line),
-            attachments=cast(list[AttachedDocument], attached),
-            metadata=escaped(line.metadata or {}),
+            place=Place(reply, root, line.also_send_to_main),
+            forwarded_from=forwarded_from,
+            metadata=line.metadata,
             searchable=searchable and line.deleted_at is None,
         )
         message["seq"] = self._seq
+        if line.attachments:
+            attached = [part.model_dump(by_alias=True) for part in line.attachments]
+            message["attachments"] = cast(list[AttachedDocument], attached)
         _set_history(message, line)
-        self._note(message)
+        # Negative for messages that are only in a thread, and so cannot be a root.
+        in_main = self.conversation_id in message["timelines"]
+        self._places[message_id] = self._seq if in_main else -self._seq
+        self._sent[message["senderId"]] += 1
+        self.has_threads = self.has_threads or message["threadRootMessageId"] is not None
+        self._last_id, self._last_at = message_id, message["createdAt"]
+        self._marks.passed(self._seq, message_id, self._sent)
+        # Of the document, not of the line: an export of it makes the same line.
+        self._digest.update(message_line(message))
         return message
-
-    def _origin_of(self, line: MessageLine) -> ForwardedFromDocument | None:
-        origin = line.forwarded_from
-        if origin is None:
-            return None
-        return {
-            "messageId": id_here("message", origin.message_id),
-            "conversationId": self._name_of(origin.conversation_id),
-            "senderId": origin.sender_id,
-        }
 
     def finish(self) -> tuple[ConversationDocument, CounterDocument, str]:
         """The conversation, its head and the digest of its lines. Raises WrongLine."""
@@ -150,8 +164,10 @@ class Incoming:
             )
             participant["lastReadSeq"], participant["lastReadMessageId"] = seq, message_id
             participant.update(known(upto=max(seq, floor), count=count))  # type: ignore[typeddict-item]
-            if participant.get("hiddenUpto", 0) > self._seq:
-                raise WrongLine(f"hiddenUpto of {participant['userId']} is behind the last message")
+            if participant.get("hiddenUpToSeq", 0) > self._seq:
+                raise WrongLine(
+                    f"hiddenUpToSeq of {participant['userId']} is behind the last message"
+                )
         users = [participant["userId"] for participant in self._participants]
         conversation: dict[str, Any] = {
             "_id": self.conversation_id,
@@ -166,20 +182,18 @@ class Incoming:
             "participants": self._participants,
         }
         given = line.model_dump(by_alias=True)
-        controls = {name: given[name] for name in (*ROOM_CONTROLS, "namedBy", "topicBy")}
-        controls["pins"] = self._pins()
+        optional = ("key", "metadataVersion", *ROOM_CONTROLS, "namedBy", "topicBy")
+        controls = {name: given[name] for name in optional}
+        if line.pins is not None:
+            pins = list(dict.fromkeys(id_here("message", pin) for pin in line.pins))
+            # Below a floor retention may have removed the pinned message.
+            if not floor and (unknown := [pin for pin in pins if pin not in self._places]):
+                raise WrongLine(f"pins: {unknown[0]} is no message of the conversation")
+            controls["pins"] = pins
         conversation |= {name: value for name, value in controls.items() if value is not None}
         head = self._head(users)
         made: ConversationDocument = conversation  # type: ignore[assignment]
         return made, head, digest(conversation_line(made, head), self._digest.digest())
-
-    def _pins(self) -> list[str] | None:
-        if self.line.pins is None:
-            return None
-        pins = list(dict.fromkeys(id_here("message", pin) for pin in self.line.pins))
-        if not self.line.floor_seq and (unknown := [p for p in pins if p not in self._places]):
-            raise WrongLine(f"pins: {unknown[0]} is no message of the conversation")
-        return pins
 
     def _head(self, users: Iterable[str]) -> CounterDocument:
         line = self.line
@@ -203,7 +217,7 @@ class Incoming:
         }
 
     def _check_place(self, line: MessageLine) -> None:
-        """Check the fields of a message, and that it comes after the one above."""
+        """Check the fields of a message, and that it follows the previous one."""
         named = line.conversation_id
         if named is not None and named not in (self.line.id, self.conversation_id):
             raise WrongLine("conversationId is not that of the conversation above")
@@ -217,37 +231,22 @@ class Incoming:
             raise WrongLine("body must not be blank")
         if len(line.body) > MAX_BODY:
             raise WrongLine(f"body must be at most {MAX_BODY} characters")
-        if line.also_in_main and line.thread_root_message_id is None:
+        if line.also_send_to_main and line.thread_root_message_id is None:
             raise WrongLine("alsoInMain needs threadRootMessageId")
         if line.request_hash and line.client_message_id is None:
             raise WrongLine("requestHash needs clientMessageId")
 
-    def _id_of(self, line: MessageLine) -> str:
-        if line.id is None:
-            return derived_id("message", self.conversation_id, str(self._seq + 1))
-        return id_here("message", line.id)
-
     def _pointed(self, given: str, name: str) -> str:
-        """The id of a message that another one names. Retention may have removed it."""
+        """The id of a message that another one names; retention may have removed it."""
         message_id = id_here("message", given)
         if message_id not in self._places and not self.line.floor_seq:
             field = "replyToMessageId" if name == "replyTo" else "threadRootMessageId"
             raise WrongLine(f"{field} names no message above")
         return message_id
 
-    def _note(self, message: MessageDocument) -> None:
-        message_id, sender_id = message["_id"], message["senderId"]
-        in_main = self.conversation_id in message["timelines"]
-        self._places[message_id] = self._seq if in_main else -self._seq
-        self._sent[sender_id] += 1
-        self.has_threads = self.has_threads or message["threadRootMessageId"] is not None
-        self._last_id, self._last_at = message_id, message["createdAt"]
-        self._marks.passed(self._seq, message_id, self._sent)
-        self._digest.update(message_line(message))
-
 
 class _Marks:
-    """The read states of the participants from their lines, and what they had sent by then."""
+    """The participants' read states from their lines, and how much they had sent by then."""
 
     def __init__(self, participants: Sequence[ParticipantPart]) -> None:
         self._said = {participant.user_id: participant for participant in participants}
@@ -261,7 +260,8 @@ class _Marks:
                 self._waiting[named].append(participant.user_id)
 
     def passed(self, seq: int, message_id: str, sent: dict[str, int]) -> None:
-        """Note who has read as far as this message."""
+        """Note the participants who have read up to this message."""
+        # A line names a read state by its number or by its message.
         for key in (seq, message_id):
             for user_id in self._waiting.pop(key, ()) if self._waiting else ():
                 self._found[user_id] = seq, message_id, sent.get(user_id, 0)
@@ -269,8 +269,8 @@ class _Marks:
     def state_of(
         self, user_id: str, *, top: int, last_id: str | None, floor: int, sent: dict[str, int]
     ) -> tuple[int, str | None, int]:
-        """What a participant has read: its seq, its id, and what they had sent behind the floor by
-        then. Without any word everything is read. Raises WrongLine."""
+        """A participant's read state: its seq, its id, and the number of messages that they had
+        sent behind the floor by then. By default everything is read. Raises WrongLine."""
         said = self._said[user_id]
         given = said.last_read_message_id and id_here("message", said.last_read_message_id)
         if found := self._found.get(user_id):
@@ -287,7 +287,7 @@ class _Marks:
 
 
 def _set_history(message: MessageDocument, line: MessageLine) -> None:
-    """Set what has happened to a message since it was sent. Raises WrongLine."""
+    """Set the changes of a message since it was sent. Raises WrongLine."""
     mentioned = [mention.user_id for mention in line.mentions]
     if len(set(mentioned)) < len(mentioned):
         raise WrongLine("mentions must name each user once")
@@ -310,6 +310,8 @@ def _set_history(message: MessageDocument, line: MessageLine) -> None:
     message["editedAt"], message["deletedAt"] = line.edited_at, line.deleted_at
     if changed_at := line.changed_at or line.deleted_at or line.edited_at:
         message["changedAt"] = changed_at
+    if line.metadata_version is not None:
+        message["metadataVersion"] = line.metadata_version
     if line.client_message_id is not None:
         message["clientMessageId"] = line.client_message_id
     if line.request_hash is not None:

@@ -1,6 +1,7 @@
 /** The messages that a filter holds, for moderators: each is sent or removed for good. */
 
 import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
+import { releaseProblemOf } from "../problems.js";
 import { agoOf, momentOf, shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { labelOf, ListFoot, Section, smallButton } from "./section.js";
@@ -22,7 +23,7 @@ export class HeldSection {
     this.#store = store;
     this.#people = people;
     this.#foot = new ListFoot(() => casework.held.more());
-    const release = (held) => this.#act(() => casework.release(held));
+    const release = (held) => this.#act(() => this.#release(held));
     const discard = (held) => this.#act(() => casework.discard(held));
     this.#rows = new Rows(this.#list, { release, discard, standing });
     this.#section = new Section(say("held.title"), [], this.#list, this.#foot.node);
@@ -46,6 +47,14 @@ export class HeldSection {
     const by = releasedBy && this.#people.nameOf(releasedBy);
     const state = { held, sender: this.#people.nameOf(senderId), place, by };
     return { key: held.id, Row: HeldRow, state };
+  }
+
+  async #release(held) {
+    try {
+      await this.#casework.release(held);
+    } catch (error) {
+      throw new Error(releaseProblemOf(error));
+    }
   }
 
   async #act(work) {

@@ -1,7 +1,7 @@
 /** Everyday words: the frame, the list, a conversation, its messages, the search. */
 
 export const chat = {
-  // What is used in many places
+  // Used in many places
   "page.title": "Chat",
   "common.again": "Erneut versuchen",
   "common.cancel": "Abbrechen",
@@ -21,8 +21,8 @@ export const chat = {
   "banned.title": "Du bist gesperrt",
   "banned.window": "Gesperrt · {name}",
   "banned.words":
-    "{name} ist von der Moderation aus diesem Chat ausgeschlossen worden. Bis das endet, " +
-    "kann nichts gelesen oder geschrieben werden.",
+    "Die Moderation hat {name} aus diesem Chat ausgeschlossen. Bis die Sperre endet, ist " +
+    "weder Lesen noch Schreiben möglich.",
   "me.name": "Du bist",
   "me.switch": "Wechseln",
   "me.switchTo": "Zu jemand anderem wechseln",
@@ -39,14 +39,14 @@ export const chat = {
   "nothing.invitation": "Öffne ein zweites Fenster als {name}",
   "connection.connecting": "Verbinde…",
   "connection.live": "Live",
-  "connection.reconnecting": "Verbinde neu…",
+  "connection.reconnecting": "Verbinde erneut…",
   "connection.closed": "Getrennt",
   "connection.lost": "Verbindung unterbrochen. Neuer Versuch…",
   "notifications.ask": "Über Nachrichten benachrichtigen",
   "day.today": "Heute",
   "day.yesterday": "Gestern",
 
-  // People, and who is here
+  // People and presence
   "people.justYou": "Nur du",
   "people.direct": "Direktnachricht",
   "people.you": "du",
@@ -104,7 +104,7 @@ export const chat = {
   "composer.message": "Nachricht",
   "composer.to": "Nachricht an {title}",
   "composer.notFound": "Diese Nachricht lässt sich nicht finden.",
-  "composer.channels": "Unterhaltungen zum Nennen",
+  "composer.channels": "Unterhaltungen zum Verlinken",
   "composer.people": "Personen zum Erwähnen",
   "composer.cancel": "Abbrechen (Esc)",
   "composer.pickEmoji": "Emoji auswählen",
@@ -119,18 +119,18 @@ export const chat = {
   "files.add": "Dateien hinzufügen",
   "files.list": "Zu sendende Dateien",
   "files.progress": "Bisher gesendet",
-  "files.goingUp": "Es werden noch Dateien hochgeladen. Sende noch einmal, wenn sie da sind.",
+  "files.goingUp": "Dateien werden noch hochgeladen. Sende die Nachricht danach noch einmal.",
   "files.empty": "Diese Datei ist leer.",
   "files.tooLarge": "Diese Datei ist zu groß.",
   "files.cancel": "Hochladen von {name} abbrechen",
   "files.remove": "{name} entfernen",
-  "gallery.open": "Groß ansehen",
+  "gallery.open": "Vergrößern",
   "gallery.about": "{name}, {when} · {size}",
   "gallery.position": "Bild {index} von {all}",
   "gallery.back": "Zurück",
   "gallery.forward": "Weiter",
   "gallery.download": "Herunterladen",
-  "gallery.failed": "Dieses Bild wurde nicht geladen.",
+  "gallery.failed": "Das Bild konnte nicht geladen werden.",
   "size.bytes": "{size} B",
   "size.kilobytes": "{size} KB",
   "size.megabytes": "{size} MB",
@@ -138,7 +138,7 @@ export const chat = {
   "emoji.title": "Emoji",
   "emoji.add": "Hinzufügen",
   "emoji.all": "Alle Emoji",
-  "emoji.none": "Keines heißt so. „Hinzufügen“ nimmt, was da steht.",
+  "emoji.none": "Kein Emoji mit diesem Namen. „Hinzufügen“ übernimmt deine Eingabe.",
   "emoji.search": "Emoji suchen",
   "emoji.searchOrOther": "Suchen oder ein anderes Emoji",
 
@@ -149,7 +149,7 @@ export const chat = {
   "forward.title": "Weiterleiten an",
   "forward.find": "Unterhaltung finden",
   "forward.more": "Weitere Unterhaltungen",
-  "forward.none": "Keine Unterhaltung heißt so.",
+  "forward.none": "Keine Unterhaltung mit diesem Namen.",
 
   // A message
   "message.you": "Du",
@@ -162,7 +162,7 @@ export const chat = {
   "message.forwarded": "Weitergeleitet von {name}",
   "message.alsoInMain": "Auch in der Unterhaltung",
   "message.fromThread": "Aus einem Thread",
-  "message.goToAnswered": "Zur Nachricht, auf die das antwortet",
+  "message.goToAnswered": "Zur beantworteten Nachricht",
   "message.reactions": "Reaktionen",
   "message.reacted": "Mit {emoji} reagiert: {names}",
   "message.reactedYou": "du",
@@ -175,12 +175,12 @@ export const chat = {
   "receipts.readBy": "Gelesen von {count} von {all}",
   "receipts.delivered": "Zugestellt",
   "receipts.deliveredTo": "Zugestellt an {count}",
-  "readers.title": "Wer sie gelesen hat",
+  "readers.title": "Lesestatus",
   "readers.read": "Gelesen",
   "readers.reached": "Zugestellt",
   "readers.left": "Noch nicht",
 
-  // What has happened in a group, and where one has gone from
+  // Events of a group, and groups that the user has left
   "happening.joined": { own: "Du bist beigetreten", other: "{actor} ist beigetreten" },
   "happening.added": {
     own: "Du hast {names} hinzugefügt",
@@ -208,19 +208,19 @@ export const chat = {
     other: "{actor} hat das Thema entfernt",
   },
   "happening.froze": {
-    own: "Du hast die Gruppe eingefroren: Nur Admins schreiben",
-    other: "{actor} hat die Gruppe eingefroren: Nur Admins schreiben",
+    own: "Du hast die Gruppe eingefroren: Nur Admins können schreiben",
+    other: "{actor} hat die Gruppe eingefroren: Nur Admins können schreiben",
   },
   "happening.thawed": {
-    own: "Du hast die Gruppe aufgetaut: Alle können wieder schreiben",
-    other: "{actor} hat die Gruppe aufgetaut: Alle können wieder schreiben",
+    own: "Du hast die Gruppe wieder freigegeben: Alle können schreiben",
+    other: "{actor} hat die Gruppe wieder freigegeben: Alle können schreiben",
   },
   "happening.pinned": {
     own: "Du hast eine Nachricht angeheftet",
     other: "{actor} hat eine Nachricht angeheftet",
   },
   "happening.you": "dich",
-  "gone.notOpen": "Diese Unterhaltung steht dir nicht offen.",
+  "gone.notOpen": "Du hast keinen Zugriff auf diese Unterhaltung.",
   "gone.left": "Du hast {title} verlassen.",
   "gone.removed": "{name} hat dich aus {title} entfernt.",
 
@@ -234,7 +234,7 @@ export const chat = {
   "message.copyText": "Text kopieren",
   "message.copyLink": "Link kopieren",
   "message.copied": "Kopiert",
-  "message.notCopied": "Der Browser lässt diese Seite nicht kopieren.",
+  "message.notCopied": "Der Browser hat das Kopieren nicht erlaubt.",
   "message.pin": "Anheften",
   "message.unpin": "Nicht mehr anheften",
   "message.readers": "Gelesen von…",
@@ -246,7 +246,7 @@ export const chat = {
   // Threads und Erwähnungen aus allen Unterhaltungen
   "threads.title": "Threads",
   "threads.failed": "Die Threads konnten nicht geladen werden.",
-  "threads.empty": "Noch keine Threads. Antworte in einem, dann steht er hier.",
+  "threads.empty": "Noch keine Threads. Sobald du in einem antwortest, erscheint er hier.",
   "threads.unfollow": "Nicht mehr folgen",
   "threads.unfollowOf": "Dem Thread in {title} nicht mehr folgen",
   "mentions.title": "Erwähnungen",
@@ -262,7 +262,7 @@ export const chat = {
 
   // Strg+K
   "palette.label": "Gehe zu",
-  "palette.placeholder": "Eine Person, eine Unterhaltung, Wörter einer Nachricht",
+  "palette.placeholder": "Person, Unterhaltung oder Nachricht suchen",
   "palette.found": "Gefunden",
   "palette.nothing": "Nichts gefunden.",
   "palette.person": "Eine Unterhaltung beginnen",

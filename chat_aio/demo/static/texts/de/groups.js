@@ -1,39 +1,39 @@
-/** Words about groups: details, members, channels, invite links, who asks to be let in. */
+/** Words about groups: details, members, channels, invite links, join requests. */
 
 export const groups = {
   // A group, and how it is found, joined and written to
   "group.new": "Neue Gruppe",
   "group.create": "Gruppe erstellen",
   "group.name": "Name",
-  "group.nameless": "Eine Gruppe ohne Namen",
+  "group.nameless": "Gruppe ohne Namen",
   "group.members": "Mitglieder",
   "group.count": { one: "{count} Person", other: "{count} Personen" },
   "group.visibility": "Wer sie finden kann",
-  "group.private": "Mitglieder, und wer einen Link hat",
-  "group.public": "Alle, bei den Kanälen",
-  "group.joinPolicy": "Wie man beitritt",
+  "group.private": "Mitglieder und alle mit einem Link",
+  "group.public": "Alle, in der Liste der Kanäle",
+  "group.joinPolicy": "Beitritt",
   "group.open": "Alle können beitreten",
-  "group.approval": "Admins lassen Leute herein",
-  "group.allWrite": "Alle, die darin sind",
+  "group.approval": "Admins bestätigen jeden Beitritt",
+  "group.allWrite": "Alle Mitglieder",
   "group.adminsWrite": "Nur Admins: Die Gruppe ist eingefroren",
   "group.frozen": "Hier können nur Admins schreiben.",
   "group.frozenAsk":
-    "Hier können nur Admins schreiben. Wenn du etwas sagen möchtest, frag {names}.",
-  "group.historyAll": "Alles, was je gesagt wurde",
-  "group.historySinceJoin": "Nur, was nach ihrem Beitritt gesagt wird",
-  "group.historyIsSinceJoin": "Wer neu dazukommt, sieht nur, was danach gesagt wird.",
+    "Hier können nur Admins schreiben. Wenn du etwas sagen möchtest, wende dich an {names}.",
+  "group.historyAll": "Den gesamten Verlauf",
+  "group.historySinceJoin": "Nur Nachrichten nach dem Beitritt",
+  "group.historyIsSinceJoin": "Neue Mitglieder sehen nur Nachrichten nach ihrem Beitritt.",
   "group.isPrivate":
-    "Eine private Gruppe: Man kommt über einen Link herein oder wird hinzugefügt.",
+    "Eine private Gruppe: Mitglieder kommen über einen Link dazu oder werden hinzugefügt.",
   "group.isOpen": "Ein öffentlicher Kanal: Alle können beitreten.",
-  "group.isApproval": "Ein öffentlicher Kanal: Admins lassen Leute herein.",
+  "group.isApproval": "Ein öffentlicher Kanal: Admins bestätigen jeden Beitritt.",
 
   // Slow mode
-  "slowMode.off": "So oft sie möchten",
+  "slowMode.off": "Ohne Begrenzung",
   "slowMode.seconds": { one: "Jede Sekunde", other: "Alle {count} Sekunden" },
   "slowMode.minutes": { one: "Jede Minute", other: "Alle {count} Minuten" },
   "slowMode.hours": { one: "Jede Stunde", other: "Alle {count} Stunden" },
   "slowMode.waiting":
-    "Langsamer Modus: Du kannst noch nicht wieder schreiben. Dein Text bleibt hier stehen.",
+    "Langsamer Modus: Du kannst noch nicht wieder schreiben. Dein Text bleibt erhalten.",
   "slowMode.left": "In {time} kannst du wieder schreiben.",
   "slowMode.over": "Du kannst wieder schreiben.",
   "slowMode.in": {
@@ -55,12 +55,12 @@ export const groups = {
   "settings.title": "Gruppe",
   "settings.topic": "Thema",
   "settings.writers": "Wer schreiben kann",
-  "settings.slowMode": "Wie oft Mitglieder schreiben",
-  "settings.history": "Was sieht, wer ab jetzt beitritt",
+  "settings.slowMode": "Wie oft Mitglieder schreiben dürfen",
+  "settings.history": "Was neue Mitglieder sehen",
   "settings.save": "Speichern",
   "settings.saved": "Gespeichert.",
   "pins.title": "Angeheftet",
-  "pins.empty": "Nichts ist angeheftet.",
+  "pins.empty": "Keine angehefteten Nachrichten.",
   "pins.deleted": "Diese Nachricht wurde gelöscht.",
   "pins.show": "Anzeigen",
   "pins.showOf": "Nachricht von {name} anzeigen",
@@ -80,7 +80,7 @@ export const groups = {
   "members.remove": "Entfernen",
   "members.removeTitle": "{name} entfernen?",
   "members.removeAbout":
-    "Was von da an geschrieben wird, sieht diese Person nicht. Du kannst sie wieder hinzufügen.",
+    "Diese Person sieht neue Nachrichten nicht mehr. Du kannst sie wieder hinzufügen.",
   "members.ban": "Hier aussperren",
   "members.banThem": "Aussperren",
   "members.banTitle": "{name} hier aussperren?",
@@ -92,7 +92,7 @@ export const groups = {
   "members.leaveAbout": "Du kannst zurückkommen, wenn dich jemand wieder hereinlässt.",
   "members.leaveNow": "Verlassen",
 
-  // Who asks to be let in, and who is banned from a group
+  // Join requests and bans of a group
   "requests.title": "Anfragen",
   "requests.failed": "Die Anfragen konnten nicht geladen werden.",
   "requests.empty": "Niemand wartet.",
@@ -120,16 +120,16 @@ export const groups = {
   "invites.afterDays": { one: "Nach einem Tag", other: "Nach {count} Tagen" },
   "invites.afterHour": "Nach einer Stunde",
   "invites.neverEnds": "Nie",
-  "invites.maxUses": "Wie viele den Link benutzen können",
-  "invites.anyNumber": "Beliebig viele",
-  "invites.one": "Eine Person",
-  "invites.approval": "Ein Admin lässt jede Person einzeln herein",
+  "invites.maxUses": "Wie oft der Link benutzt werden kann",
+  "invites.anyNumber": "Beliebig oft",
+  "invites.one": "Einmal",
+  "invites.approval": "Ein Admin bestätigt jeden Beitritt",
   "invites.copy": "Kopieren",
   "invites.copied": "Der Link ist kopiert.",
   "invites.copyByHand": "Kopiere ihn mit Strg und C.",
   "invites.revoke": "Widerrufen",
   "invites.revokeTitle": "Diesen Link widerrufen?",
-  "invites.revokeAbout": "Niemand kommt mehr damit herein. Wer drin ist, bleibt drin.",
+  "invites.revokeAbout": "Niemand kann mehr damit beitreten. Mitglieder bleiben in der Gruppe.",
   "invites.unused": "Noch nicht benutzt",
   "invites.used": { one: "Einmal benutzt", other: "{count}-mal benutzt" },
   "invites.usedOf": "{uses} von {most} benutzt",
@@ -139,12 +139,11 @@ export const groups = {
   "invites.needsApproval": "mit Zustimmung eines Admins",
   "invite.by": "{name} lädt dich ein",
   "invite.waiting":
-    "Du hast darum gebeten, hereingelassen zu werden. Die Gruppe erscheint hier, sobald ein " +
-    "Admin zustimmt.",
+    "Du hast den Beitritt angefragt. Die Gruppe erscheint hier, sobald ein Admin zustimmt.",
   "invite.banned":
-    "Du bist dort ausgesperrt, bis ein Admin die Sperre aufhebt. Wenn du das für einen Irrtum " +
-    "hältst, schreib {name}: Von dort kommt deine Einladung.",
-  "invite.spent": "Dieser Link führt nirgendwohin",
+    "Du bist dort gesperrt, bis ein Admin die Sperre aufhebt. Wenn du das für einen " +
+    "Irrtum hältst, wende dich an {name}: Von dort kommt deine Einladung.",
+  "invite.spent": "Dieser Link ist nicht mehr gültig",
   "invite.failed": "Der Link konnte nicht geladen werden",
   "invite.askForAnother": "Bitte die Person, von der du ihn hast, um einen neuen.",
 
@@ -153,7 +152,7 @@ export const groups = {
   "channels.failed": "Die Kanäle konnten nicht geladen werden.",
   "channels.empty": "Noch keine öffentlichen Kanäle.",
   "channels.open": "alle können beitreten",
-  "channels.approval": "Admins lassen Leute herein",
+  "channels.approval": "Admins bestätigen jeden Beitritt",
   "channels.go": "Öffnen",
   "channels.goNamed": "{name} öffnen",
   "channels.requested": "Angefragt",
@@ -161,6 +160,6 @@ export const groups = {
   "join.nowNamed": "{name} beitreten",
   "join.ask": "Beitritt anfragen",
   "join.askNamed": "Beitritt zu {name} anfragen",
-  "join.needsAdmin": "Ein Admin muss dich hereinlassen.",
+  "join.needsAdmin": "Ein Admin muss deinen Beitritt bestätigen.",
   "join.note": "Nachricht an die Admins",
 };

@@ -6,8 +6,9 @@ export const moderation = {
   "boundaries.titleOfBoth": "Stummschalten, blockieren und melden",
   "boundaries.mute": "Stummschalten",
   "boundaries.unmute": "Stummschaltung aufheben",
-  "boundaries.muted": "Stummgeschaltet: Ungelesene Nachrichten werden leise gezählt.",
-  "boundaries.loud": "Wird sie stummgeschaltet, werden ungelesene Nachrichten leise gezählt.",
+  "boundaries.muted": "Stummgeschaltet: Ungelesene Nachrichten werden nicht hervorgehoben.",
+  "boundaries.loud":
+    "Ist die Unterhaltung stumm, werden ungelesene Nachrichten nicht hervorgehoben.",
   "blocked.begin": "{name} blockieren",
   "blocked.end": "Blockierung aufheben",
   "blocked.endNamed": "{name} nicht mehr blockieren",
@@ -17,7 +18,7 @@ export const moderation = {
   "report.named": "{name} melden",
   "report.group": "Diese Gruppe melden",
   "report.reason": "Was stimmt nicht?",
-  "report.noReason": "Schreib, was nicht stimmt.",
+  "report.noReason": "Bitte gib einen Grund an.",
   "report.thanks": "Danke",
   "report.done": "Deine Meldung ist bei der Moderation.",
 
@@ -56,6 +57,8 @@ export const moderation = {
   "held.discard": "Verwerfen",
   "held.in": "In {title}",
   "held.keptUntil": "Aufbewahrt bis {when}",
+  "held.senderBanned": "Die Person, die das geschrieben hat, ist gesperrt.",
+  "held.senderRefused": "Diese Person kann in der Unterhaltung nicht mehr schreiben.",
   "held.begunBy": "Freigabe begonnen von {name}",
 
   // Bans from the whole chat
@@ -68,7 +71,7 @@ export const moderation = {
   "bans.never": "Niemand war je gesperrt.",
   "bans.new": "Jemanden sperren",
   "bans.ban": "Sperren",
-  "bans.who": "Wen",
+  "bans.who": "Person",
   "bans.until": "Bis",
   "bans.revoke": "Aufheben",
   "bans.revokeOf": "Sperre von {name} aufheben",
@@ -77,7 +80,7 @@ export const moderation = {
   "bans.untilThen": "bis {when}",
   "bans.revoked": "aufgehoben: {when}",
 
-  // What is known of somebody
+  // Profiles
   "standing.title": "Vorgeschichte",
   "standing.titleOf": "Vorgeschichte von {name}",
   "standing.neverBanned": "Nie gesperrt.",
@@ -92,11 +95,11 @@ export const moderation = {
 
   // A message in its context
   "context.title": "Eine Nachricht im Zusammenhang",
-  "context.around": "Drumherum",
+  "context.around": "Umgebende Nachrichten",
   "context.inThread": "in einem Thread",
   "context.before": "Frühere Fassungen",
   "versions.title": "Frühere Fassungen",
-  "context.noneOlder": "Nichts Älteres ist aufbewahrt.",
+  "context.noneOlder": "Es gibt keine älteren Fassungen.",
   "context.edited": "Bearbeitet von {name}, {when}",
   "context.deleted": "Gelöscht von {name}, {when}",
   "context.removed": "Entfernt von {name}, {when}",
@@ -130,7 +133,7 @@ export const moderation = {
     one: "Fertig: {count} Nachricht entfernt.",
     other: "Fertig: {count} Nachrichten entfernt.",
   },
-  "narrowing.title": "Nur manche davon",
+  "narrowing.title": "Auswahl einschränken",
   "narrowing.conversation": "Unterhaltung",
   "narrowing.contains": "Mit diesen Wörtern",
   "narrowing.since": "Seit",

@@ -1,7 +1,7 @@
 /** Everyday words: the frame, the list, a conversation, its messages, the search. */
 
 export const chat = {
-  // What is used in many places
+  // Used in many places
   "page.title": "Chat",
   "common.again": "Try again",
   "common.cancel": "Cancel",
@@ -46,7 +46,7 @@ export const chat = {
   "day.today": "Today",
   "day.yesterday": "Yesterday",
 
-  // People, and who is here
+  // People and presence
   "people.justYou": "Just you",
   "people.direct": "Direct message",
   "people.you": "you",
@@ -119,7 +119,7 @@ export const chat = {
   "files.add": "Add files",
   "files.list": "Files to send",
   "files.progress": "Sent so far",
-  "files.goingUp": "Files are still going up. Send again when they are there.",
+  "files.goingUp": "Still uploading. Send again when the upload has finished.",
   "files.empty": "This file is empty.",
   "files.tooLarge": "This file is too large.",
   "files.cancel": "Cancel the upload of {name}",
@@ -138,7 +138,7 @@ export const chat = {
   "emoji.title": "Emoji",
   "emoji.add": "Add",
   "emoji.all": "All emoji",
-  "emoji.none": "None has that name. Add takes what is written.",
+  "emoji.none": "No emoji with that name. Add uses your text.",
   "emoji.search": "Search emoji",
   "emoji.searchOrOther": "Search, or another emoji",
 
@@ -180,7 +180,7 @@ export const chat = {
   "readers.reached": "Delivered",
   "readers.left": "Not yet",
 
-  // What has happened in a group, and where one has gone from
+  // Events of a group, and groups that the user has left
   "happening.joined": { own: "You joined", other: "{actor} joined" },
   "happening.added": { own: "You added {names}", other: "{actor} added {names}" },
   "happening.left": { own: "You left", other: "{actor} left" },

@@ -1,4 +1,4 @@
-/** What somebody reads who is here for the first time. */
+/** Texts for first-time users. */
 
 export const firstSteps = {
   "steps.title": "First steps",

@@ -1,4 +1,4 @@
-/** Words about groups: details, members, channels, invite links, who asks to be let in. */
+/** Words about groups: details, members, channels, invite links, join requests. */
 
 export const groups = {
   // A group, and how it is found, joined and written to
@@ -26,7 +26,7 @@ export const groups = {
   "group.isApproval": "A public channel: admins let people in.",
 
   // Slow mode
-  "slowMode.off": "As quickly as they like",
+  "slowMode.off": "No limit",
   "slowMode.seconds": { one: "Every second", other: "Every {count} seconds" },
   "slowMode.minutes": { one: "Every minute", other: "Every {count} minutes" },
   "slowMode.hours": { one: "Every hour", other: "Every {count} hours" },
@@ -87,7 +87,7 @@ export const groups = {
   "members.leaveAbout": "You can come back when somebody lets you in again.",
   "members.leaveNow": "Leave",
 
-  // Who asks to be let in, and who is banned from a group
+  // Join requests and bans of a group
   "requests.title": "Requests",
   "requests.failed": "The requests did not load.",
   "requests.empty": "Nobody is waiting.",
@@ -138,7 +138,7 @@ export const groups = {
   "invite.banned":
     "You are banned from there until one of its admins lifts the ban. If you think that is a " +
     "mistake, write to {name}, who has invited you.",
-  "invite.spent": "This link leads nowhere",
+  "invite.spent": "This invite link is no longer valid",
   "invite.failed": "The link did not load",
   "invite.askForAnother": "Ask whoever gave it to you for another one.",
 

@@ -56,6 +56,8 @@ export const moderation = {
   "held.discard": "Discard",
   "held.in": "In {title}",
   "held.keptUntil": "Kept until {when}",
+  "held.senderBanned": "The sender of this message is banned.",
+  "held.senderRefused": "The sender can no longer write in this conversation.",
   "held.begunBy": "Release begun by {name}",
 
   // Bans from the whole chat
@@ -77,7 +79,7 @@ export const moderation = {
   "bans.untilThen": "until {when}",
   "bans.revoked": "revoked {when}",
 
-  // What is known of somebody
+  // Profiles
   "standing.title": "Standing",
   "standing.titleOf": "Standing of {name}",
   "standing.neverBanned": "Never banned.",

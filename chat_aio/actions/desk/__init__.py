@@ -1,1 +1,0 @@
-"""The moderators' desk: what moderators do beyond the contract (option `moderation_desk`)."""

@@ -1,0 +1,330 @@
+"""Deleting a conversation while others write to it, over two processes: nothing is left of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio import Chat, Hooks
+from chat_aio.actions import mutes, thread_inbox
+from chat_aio.actions.maintenance.legal_holds import place
+from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
+from chat_aio.hooks import BeforeMessageSend, PermissionContext
+from chat_aio.store import blocks, conversations, deletion
+from chat_aio.store.settings import Settings
+from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.checking import expect_no_violation
+from tests.support.deleted import KEPT, naming, settled
+from tests.support.saboteurs import prove
+
+MEMBERS = [f"member-{number}" for number in range(16)]
+Calls = Callable[[], Awaitable[object]]
+
+
+async def until_gone(call: Calls, done: Callable[[], None]) -> int:
+    """Repeat a call until it fails, which must be 404; the number of times that it succeeded."""
+    count = 0
+    while True:
+        try:
+            await call()
+        except ChatError as error:
+            if error.status != 404:
+                raise
+            return count
+        count += 1
+        done()
+
+
+async def expect_gone(database: Database, conversation_id: str) -> None:
+    await settled(database, conversation_id)
+    assert (await naming(database, conversation_id)).keys() <= KEPT
+    await expect_no_violation(database)
+
+
+async def test_a_storm_of_writes(make_chat: MakeChat, database: Database) -> None:
+    options: dict[str, Any] = {"room_controls": True, "inbox": True, "moderation_tools": True}
+    hooks = Hooks(can_moderate=lambda _: True)
+    chats = [await make_chat(hooks, **options) for _ in range(2)]
+    api = chats[0].api
+    group = (
+        await api.create_group_conversation(
+            "admin", user_ids=MEMBERS, visibility="public", join_policy="open"
+        )
+    ).id
+    other = (await api.create_group_conversation("admin", user_ids=MEMBERS)).id
+    sent = {name: (await api.send_message(name, group, "x")).id for name in (*MEMBERS, "admin")}
+    invite = (await api.create_invite("admin", group)).code
+    elsewhere = (await api.send_message("admin", other, "forwarded")).id
+    enough, left = asyncio.Event(), 120
+
+    def done() -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            enough.set()
+
+    def calls(number: int, name: str) -> dict[str, Calls]:
+        chat = chats[number % 2]
+        own, api, guest = sent[name], chat.api, f"guest-{number}"
+
+        async def react() -> None:
+            await api.add_reaction(name, own, "👍")
+            await api.remove_reaction(name, own, "👍")
+
+        async def mark() -> None:
+            latest = await api.send_message("admin", group, "mark")
+            await api.mark_read(name, group, latest.id)
+
+        async def mute() -> None:
+            await api.moderation.mute_conversation(name, group)
+
+        async def follow() -> None:
+            await chat.inbox.follow_thread(name, group, own)
+            await chat.inbox.mark_thread_read(name, group, own, own)
+
+        async def join() -> None:
+            with suppress(ConversationNotFound):
+                await api.remove_participant("admin", group, guest)
+            await api.join_conversation(guest, group)
+
+        async def accept() -> None:
+            await api.remove_participant("admin", group, guest)
+            await api.accept_invite(guest, invite)
+
+        async def invites() -> None:
+            made = await api.create_invite("admin", group, max_uses=1)
+            await api.revoke_invite("admin", made.code)
+
+        async def rename() -> None:
+            await api.update_conversation("admin", group, name=f"name {chat.api}")
+            await api.update_conversation("admin", group, name=None)
+
+        return {
+            "send": lambda: api.send_message(name, group, "more"),
+            "reply": lambda: api.send_message(name, group, "r", thread_root_message_id=own),
+            "edit": lambda: api.edit_message(name, own, "edited", mentions=["admin"]),
+            "forward": lambda: api.forward_message(name, elsewhere, group),
+            "react": react,
+            "mark": mark,
+            "mute": mute,
+            "follow": follow,
+            "join": join,
+            "accept": accept,
+            "rename": rename,
+            "unread": lambda: chat.inbox.mark_unread(name, group, own),
+            "pin": lambda: chat.rooms.pin_message("admin", group, own),
+            "invite": invites,
+            "ban": lambda: chat.rooms.ban_from_conversation("admin", group, f"banned-{number}"),
+            "request": lambda: api.request_to_join(f"asking-{number}", group),
+        }
+
+    every = [*calls(0, MEMBERS[0])]
+    assert len(every) == len(MEMBERS)
+    storm = [
+        until_gone(calls(number, name)[every[number]], done) for number, name in enumerate(MEMBERS)
+    ]
+
+    async def delete() -> None:
+        await enough.wait()
+        await chats[1].conversations.delete_conversation("host", group, reason="storm")
+
+    counts, _ = await asyncio.gather(asyncio.gather(*storm), delete())
+    assert sum(counts) >= 120
+    await expect_gone(database, group)
+
+
+async def test_one_of_many_deletes_it(make_chat: MakeChat, database: Database) -> None:
+    chats = [await make_chat() for _ in range(2)]
+    group = (await chats[0].api.create_group_conversation("alice", user_ids=["bob"])).id
+
+    async def delete(number: int) -> bool:
+        try:
+            await chats[number % 2].conversations.delete_conversation(f"host-{number}", group)
+        except ConversationNotFound:
+            return False
+        return True
+
+    assert sum(await asyncio.gather(*map(delete, range(32)))) == 1
+    assert await database["audit"].count_documents({"action": "delete-conversation"}) == 1
+    await expect_gone(database, group)
+
+
+async def test_a_pair_finds_itself_again_under_deletions(
+    make_chat: MakeChat, database: Database
+) -> None:
+    """32 finders, and one who deletes what they find: no id comes back."""
+    chats = [await make_chat() for _ in range(2)]
+    deleted: list[str] = []
+
+    async def find(number: int) -> None:
+        pair = ("alice", "bob") if number % 3 else ("bob", "alice")
+        for _ in range(2):
+            gone = set(deleted)
+            found = await chats[number % 2].api.get_or_create_conversation(*pair)
+            assert found.id not in gone
+
+    async def delete(number: int, conversation_id: str) -> None:
+        await chats[number % 2].conversations.delete_conversation("host", conversation_id)
+        deleted.append(conversation_id)
+
+    for number in range(6):
+        found = await chats[number % 2].api.get_or_create_conversation("alice", "bob")
+        await asyncio.gather(*map(find, range(32)), delete(number, found.id))
+    last = await chats[0].api.get_or_create_conversation("alice", "bob")
+    assert len({*deleted, last.id}) == 7
+    for each in deleted:
+        await expect_gone(database, each)
+
+
+@contextmanager
+def without_lock() -> Iterator[None]:
+    """The head is neither locked nor removed."""
+
+    async def look(database: Any, conversation_id: str, session: Any) -> Any:
+        return await database.counters.find_one({"_id": conversation_id}, session=session)
+
+    with patch.object(deletion, "_take_head", look):
+        yield
+
+
+async def test_a_send_that_was_checked_before(serve: MakePeople, database: Database) -> None:
+    """The host takes its time over a message, and deletes the conversation meanwhile."""
+
+    async def before(context: BeforeMessageSend) -> None:
+        if context.body == "late":
+            chat = person("host").chat
+            await chat.conversations.delete_conversation("host", context.conversation.id)
+            await settled(database, context.conversation.id)
+
+    person = await serve(Hooks(before_message_send=before))
+
+    async def scenario() -> None:
+        group = await person("alice").group("bob")
+        answer = await person("bob").post(f"/conversations/{group}/messages", {"body": "late"})
+        assert answer.code == "CONVERSATION_NOT_FOUND"
+        await expect_gone(database, group)
+
+    await prove(scenario, sabotage=without_lock())
+
+
+@pytest.mark.parametrize("row", ["mute", "thread"])
+async def test_a_row_that_was_checked_before(
+    serve: MakePeople, database: Database, row: str
+) -> None:
+    """A row that does not lock its conversation is withdrawn."""
+
+    async def may_read(context: PermissionContext) -> bool:
+        if context.user_id == "slow":
+            chat = person("host").chat
+            with suppress(ConversationNotFound):
+                await chat.conversations.delete_conversation("host", context.conversation.id)
+            await settled(database, context.conversation.id)
+        return True
+
+    async def never(*_: object) -> None:
+        pass
+
+    person = await serve(Hooks(can_read=may_read), inbox=True)
+    module = mutes if row == "mute" else thread_inbox
+
+    async def scenario() -> None:
+        group = await person("alice").group("slow")
+        if row == "mute":
+            answer = await person("slow").post("/moderation/mutes", {"conversationId": group})
+            assert answer.code == "CONVERSATION_NOT_FOUND"
+        else:
+            root = await person("alice").send(group, "root")
+            context = person("host").chat._context
+            await person("host").chat.conversations.delete_conversation("host", group)
+            await settled(database, group)
+            document: Any = {"_id": root["id"], "conversationId": group}
+            with suppress(ConversationNotFound):
+                await thread_inbox._put(context, "slow", document, follows=True)
+        await expect_gone(database, group)
+
+    await prove(scenario, sabotage=patch.object(module, "withdraw_if_deleted", never))
+
+
+async def nothing(*_: object) -> None:
+    """In place of `require_unused`."""
+
+
+async def test_a_pair_that_was_looked_up_before(serve: MakePeople, database: Database) -> None:
+    """Between computing an id and creating the conversation, another one has it and is deleted."""
+    deleted: list[str] = []
+
+    async def exists(_: str) -> bool:
+        chat = person("host").chat
+        if not deleted and inner:
+            inner.clear()
+            found = await chat.api.get_or_create_conversation("bob", "alice")
+            await chat.conversations.delete_conversation("host", found.id)
+            await settled(database, found.id)
+            deleted.append(found.id)
+        return True
+
+    inner: list[bool] = []
+    person = await serve(Hooks(user_exists=exists))
+
+    async def scenario() -> None:
+        deleted.clear()
+        inner.append(True)
+        found = await person("alice").direct("bob")
+        assert deleted
+        assert found not in deleted
+        await person("host").chat.conversations.delete_conversation("host", found)
+        await settled(database, found)
+        await expect_no_violation(database)
+
+    await prove(scenario, sabotage=patch.object(conversations, "require_unused", nothing))
+
+
+async def test_a_block_that_was_looked_up_before(make_chat: MakeChat, database: Database) -> None:
+    """It counts for the pair's next conversation, and leaves no stub under the old id."""
+    chat = await make_chat()
+    compute = Settings.direct_conversation_id
+
+    async def scenario() -> None:
+        await chat.api.moderation.unblock_user("alice", "bob")
+        old = (await chat.api.get_or_create_conversation("alice", "bob")).id
+        await chat.conversations.delete_conversation("host", old)
+        await settled(database, old)
+        stale = [old]
+
+        async def computed(self: Settings, *pair: str) -> str:
+            return stale.pop() if stale else await compute(self, *pair)
+
+        with patch.object(Settings, "direct_conversation_id", computed):
+            await chat.api.moderation.block_user("alice", "bob")
+        with pytest.raises(ChatError, match="blocked"):
+            await chat.api.get_or_create_conversation("bob", "alice")
+        assert (await naming(database, old)).keys() <= KEPT
+
+    await prove(scenario, sabotage=patch.object(blocks, "require_unused", nothing))
+
+
+async def test_a_hold_or_a_deletion(make_chat: MakeChat, database: Database) -> None:
+    """Placed at the same moment: either the hold keeps the conversation, or there is none."""
+    chats = [await make_chat() for _ in range(2)]
+
+    async def contend(chat: Chat, group: str) -> bool:
+        try:
+            await place(chat._context, "mod", "conversation", group, "case 12")
+        except ConversationNotFound:
+            return False
+        return True
+
+    async def delete(chat: Chat, group: str) -> bool:
+        try:
+            await chat.conversations.delete_conversation("host", group)
+        except LegalHold:
+            return False
+        return True
+
+    for _ in range(16):
+        group = (await chats[0].api.create_group_conversation("alice")).id
+        held, deleted = await asyncio.gather(contend(chats[0], group), delete(chats[1], group))
+        assert held is not deleted
