@@ -40,6 +40,7 @@ from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema.fields import ID_RULE, is_id
 from chat_aio.store import indexes
+from chat_aio.store.background_tasks import Upkeep
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
@@ -55,9 +56,8 @@ from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
 from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
-from chat_aio.store.upkeep import Upkeep
+from chat_aio.web.app_keys import STREAMS
 from chat_aio.web.application import Auth, make_application
-from chat_aio.web.keys import STREAMS
 from chat_aio.web.observing import observe_requests
 from chat_aio.web.operations import Operation
 from chat_aio.web.routes import ROUTES

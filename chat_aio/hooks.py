@@ -202,7 +202,7 @@ def lent(conversation: Conversation) -> Conversation:
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
-async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
+async def filter_async(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
     """Filter `asked` by `ask`, keeping the order; AT_ONCE questions run at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.moderation_tools.guarding import note_look, require_moderation_tools
+from chat_aio.actions.moderation_tools.guarding import audit_view, require_moderation_tools
 from chat_aio.actions.reading import MOST_LOOKED_AT, readable_anywhere
 from chat_aio.errors import AttachmentsUnsupported, ModerationUnsupported, NotModerator
 from chat_aio.observability.dispatch import notify
@@ -68,7 +68,7 @@ async def may_read_attachment(context: Context, user_id: str, attachment_id: str
         await require_moderation_tools(context, user_id, "get_attachment")
     except (NotModerator, ModerationUnsupported):
         return False
-    await note_look(context, user_id, "look-at-attachment", attachment_id)
+    await audit_view(context, user_id, "look-at-attachment", attachment_id)
     return True
 
 

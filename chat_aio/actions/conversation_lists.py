@@ -214,7 +214,7 @@ async def _readable(
         conversation = conversation_from(found, context.database.optional_fields)
         return await permissions.may_read(user_id, conversation)
 
-    return await hooks.those(ask, heads)
+    return await hooks.filter_async(ask, heads)
 
 
 async def _unread(

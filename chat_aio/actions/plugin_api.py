@@ -23,8 +23,8 @@ from chat_aio.store.database import Write
 from chat_aio.store.leases import Lease, LeaseLost
 from chat_aio.store.maintenance.legal_holds import kept_users
 from chat_aio.store.signals import EphemeralEvent
+from chat_aio.store.time_slices import SHORT_TEXT
 from chat_aio.store.transactions import Session, transact_unique
-from chat_aio.store.turns import SHORT_TEXT
 
 __all__ = [
     "ATTACHMENT_GRACE_PERIOD",

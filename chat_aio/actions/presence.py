@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from chat_aio.actions.context import Context
-from chat_aio.store import blocks, conversations, exchanges
+from chat_aio.store import blocks, conversations, mutual_messages
 
 
 async def noticeable(context: Context, user_id: str, others: Collection[str]) -> set[str]:
@@ -16,5 +16,5 @@ async def noticeable(context: Context, user_id: str, others: Collection[str]) ->
     if context.options.presence_requires_mutual_messages and found:
         # Last, because it costs most: it looks through the messages of both.
         ids = await conversations.ids_of_user(context.database, user_id)
-        found &= await exchanges.who_wrote_with(context.database, user_id, ids, found)
+        found &= await mutual_messages.who_wrote_with(context.database, user_id, ids, found)
     return found

@@ -20,7 +20,7 @@ from chat_aio.store.mapping import Parents, bare_message_from, message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.turns import ROWS_AT_ONCE
+from chat_aio.store.time_slices import ROWS_AT_ONCE
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000
@@ -48,7 +48,7 @@ async def readable_in(
         bare = bare_message_from(document)
         return await permissions.may_read_message(user_id, conversation, bare)
 
-    return await hooks.those(ask, found)
+    return await hooks.filter_async(ask, found)
 
 
 async def _well_formed(

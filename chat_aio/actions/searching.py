@@ -21,7 +21,7 @@ from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.hidden import hidden_from, within
 from chat_aio.store.rows import MOST_BYTES, Rows
-from chat_aio.store.search import IndexMissing, Match, Rank, Scope, Wanted
+from chat_aio.store.search import IndexMissing, Match, Rank, Scope, SearchTerms
 from chat_aio.store.tokenizer import ends_in_term, terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (specification 6.4).
@@ -92,14 +92,14 @@ async def search_messages(
     return MessageList(context, documents, parents, stored, cursor_behind, shows_users=shown)
 
 
-def _wanted_from(given: inputs.Search) -> Wanted:
+def _wanted_from(given: inputs.Search) -> SearchTerms:
     """The search, with the word that is being typed: the last one, if nothing follows it. In
     scripts without spaces parts of runs match anyway."""
     terms = terms_of(given.query)
     typed = terms[-1] if given.prefix and terms and ends_in_term(given.query) else ""
     if len(typed) < SHORTEST_BEGINNING or is_run(typed):
-        return Wanted(terms)
-    return Wanted(terms[:-1], typed)
+        return SearchTerms(terms)
+    return SearchTerms(terms[:-1], typed)
 
 
 async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:
@@ -117,7 +117,7 @@ async def _list_readable(
     context: Context,
     user_id: str,
     scope: Scope,
-    wanted: Wanted,
+    wanted: SearchTerms,
     before: Rank | None,
     *,
     count: int,

@@ -32,7 +32,7 @@ class _Side:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class PageRange:
     """A page of a timeline: below the seq `older`, above the seq `newer`, or around or after a
     message; by default the newest. `kind` is that of its cursors."""
 
@@ -53,7 +53,7 @@ def read_wanted(
     around: str | None,
     after: str | None,
     include: Sequence[PagePart] | None,
-) -> Wanted:
+) -> PageRange:
     """Raises InvalidInput, also for a cursor of another list, and for two places at once."""
     size = pagination.limit_from(limit)
     given = inputs.read(inputs.Timeline, around=around, after=after, include=include)
@@ -63,7 +63,7 @@ def read_wanted(
     is_newer = pagination.is_cursor_of(_newer(kind), cursor, int)
     position = pagination.position_from(_newer(kind) if is_newer else kind, cursor, int)
     seq = cast(int, position[0]) if position else None
-    return Wanted(
+    return PageRange(
         kind=kind,
         size=size,
         older=None if is_newer else seq,
@@ -89,7 +89,7 @@ class Timeline:
     snapshot: Snapshot
     id: str
 
-    async def page(self, wanted: Wanted) -> MessageList:
+    async def page(self, wanted: PageRange) -> MessageList:
         """Raises MessageNotFound for a page around or after a message."""
         newer, size = wanted.newer, wanted.size
         if wanted.around:
@@ -139,7 +139,7 @@ class Timeline:
             return _Side(rows, rows[-1]["seq"] if rows else start, found.stored_bytes)
         return _Side(rows, found.stopped and found.stopped["seq"], found.stored_bytes)
 
-    async def _shown(self, wanted: Wanted, above: _Side | None, below: _Side) -> MessageList:
+    async def _shown(self, wanted: PageRange, above: _Side | None, below: _Side) -> MessageList:
         """These messages, with cursors in both directions, or only to older messages if `above` is
         None."""
         rows = [*(above.rows[::-1] if above else ()), *below.rows]

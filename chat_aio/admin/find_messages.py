@@ -13,7 +13,7 @@ from chat_aio.admin.session import Session, in_session
 from chat_aio.admin.tables import messages_table, versions_table
 from chat_aio.store import messages
 from chat_aio.store.maintenance import find_messages as stored
-from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.find_messages import MessageCriteria
 from chat_aio.store.tokenizer import terms_of
 
 AROUND = click.IntRange(0, 500)
@@ -74,13 +74,13 @@ def find(text: str | None, limit: int, as_json: bool, as_lines: bool, **given: A
     if not any(chosen.values()):
         beside = "--contains needs" if text is not None else "give"
         raise click.UsageError(f"{beside} a --user, a --conversation, --since or --until")
-    wanted = Wanted(**chosen, terms=terms_in(text))
+    criteria = MessageCriteria(**chosen, terms=terms_in(text))
 
     async def work(session: Session) -> Outcome:
         database = session.database
-        heads = await stored.list_heads(database, wanted)
+        heads = await stored.list_heads(database, criteria)
         with progress_bar("Finding", sum(head["seq"] for head in heads)) as advance:
-            found = await stored.list_newest(database, wanted, heads, advance, most=limit + 1)
+            found = await stored.list_newest(database, criteria, heads, advance, most=limit + 1)
         rows = await messages.with_previews(database, found)
         return listed("messages", rows, messages_table(rows[:limit]), limit=limit)
 

@@ -13,7 +13,7 @@ from chat_aio.admin.find_messages import narrowing, terms_in
 from chat_aio.admin.options import acting, an_id, writing
 from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, progress_bar, show
 from chat_aio.admin.session import Session, in_session
-from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.find_messages import MessageCriteria
 
 
 @click.command("remove-message")
@@ -86,14 +86,14 @@ def remove_messages(text: str | None, **given: Any) -> None:
     kept.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
-    wanted = Wanted(**chosen, terms=terms_in(text))
+    criteria = MessageCriteria(**chosen, terms=terms_in(text))
 
     async def prepare(session: Session) -> BulkRemoval:
-        return await rules.plan_removals(session.context, session.user_id, wanted)
+        return await rules.plan_removals(session.context, session.user_id, criteria)
 
     async def plan(session: Session, found: BulkRemoval) -> Plan:
         counts = await rules.count_removals(session.context, found, progress=progress_bar)
-        what = f"remove {counted(counts)} of {wanted.user_id}"
+        what = f"remove {counted(counts)} of {criteria.user_id}"
         document = {"removed": asdict(counts)}
         return Plan(what=what, document=document, is_empty=not counts.messages)
 
@@ -101,6 +101,6 @@ def remove_messages(text: str | None, **given: Any) -> None:
         done = await rules.remove_many(
             session.context, session.user_id, found, progress=progress_bar
         )
-        return Outcome({"removed": asdict(done)}, f"Removed {counted(done)} of {wanted.user_id}.")
+        return Outcome({"removed": asdict(done)}, f"Removed {counted(done)} of {criteria.user_id}.")
 
     in_session_with_consent(prepare, plan, carry_out, **given)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.stats import Wanted, count_old, update
+from chat_aio.actions.maintenance.stats import StatsPeriod, count_old, update
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import an_id, listing, reading
 from chat_aio.admin.printing import Outcome, listed, progress_bar, show, table_of
@@ -50,19 +50,19 @@ def update_command(
     With --keep-days it also removes rows, which cannot be undone. The server may be running. If it
     is interrupted, run it again: it continues where it stopped.
     """
-    wanted = Wanted(since=since, until=until, keep_days=keep_days)
+    period = StatsPeriod(since=since, until=until, keep_days=keep_days)
 
     async def prepare(_: Session) -> None:
         """Do nothing: every run determines the days itself."""
 
     async def plan(session: Session, _: None) -> Plan:
-        old = await count_old(session.context, wanted)
+        old = await count_old(session.context, period)
         removed = f", and remove {old:,} rows of days before the last {keep_days}"
         what = f"roll up the days that are complete{removed if keep_days else ''}"
         return Plan(what=what, document={"removed": old}, is_empty=not old)
 
     async def carry_out(session: Session, _: None) -> Outcome:
-        done = await update(session.context, wanted, progress=progress_bar)
+        done = await update(session.context, period, progress=progress_bar)
         entry = {
             "since": done.since,
             "before": done.until,

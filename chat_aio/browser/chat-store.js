@@ -15,10 +15,10 @@
 import { Entries } from "./entries.js";
 import { isInMain } from "./messages.js";
 import { Session } from "./session.js";
-import { shownConversation, shownState, shownThread, shownTimeline } from "./shown.js";
+import { shownConversation, shownState, shownThread, shownTimeline } from "./view-models.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
-import { ThreadReadings } from "./thread-readings.js";
+import { ThreadReadMarks } from "./thread-read-marks.js";
 import { Timeline } from "./timeline.js";
 import { Users } from "./users.js";
 
@@ -137,7 +137,7 @@ export class ChatStore {
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
     const { hasDrafts = false, hasInbox = false } = has;
     this.userId = userId;
-    this.#readings = hasInbox ? new ThreadReadings(chat) : null;
+    this.#readings = hasInbox ? new ThreadReadMarks(chat) : null;
     this.#known = { entries: new Entries(userId), userOf: this.user };
     this.#store = new Store(userId, { keepsNewest: true });
     this.#users = new Users(chat, () => this.#store.changed());

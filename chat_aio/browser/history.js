@@ -1,6 +1,6 @@
 /** Brings the messages of main lists and threads, page by page. No DOM. */
 
-import { Again } from "./again.js";
+import { Retry } from "./retry.js";
 
 const MESSAGES_PER_PAGE = 50;
 /** Half of it is newer than the requested message. */
@@ -244,7 +244,7 @@ export class History {
     this.#store.changed();
     // When a stream opens, all open lists are loaded.
     if (!error.isTemporary || this.#store.status !== "live") return;
-    const retry = this.#retries.get(timeline) ?? new Again(() => this.#retry(timeline));
+    const retry = this.#retries.get(timeline) ?? new Retry(() => this.#retry(timeline));
     this.#retries.set(timeline, retry);
     retry.failed(error);
   }

@@ -1,6 +1,6 @@
 /** Sends the messages of the store's outbox, in order, and each one once. No DOM. */
 
-import { Again } from "./again.js";
+import { Retry } from "./retry.js";
 import { ChatError, newClientMessageId } from "./chat.js";
 
 export class Sender {
@@ -10,7 +10,7 @@ export class Sender {
   #closing = new AbortController();
   /** The conversations that something is being sent to. */
   #busy = new Set();
-  #again = new Again(() => this.retryAll());
+  #again = new Retry(() => this.retryAll());
 
   /**
    * `onRefused(draft, error)` is called for a failed send, which stays in the outbox as

@@ -1,6 +1,6 @@
 /** One person's session: keeps the store in step with the service. No DOM. */
 
-import { Again } from "./again.js";
+import { Retry } from "./retry.js";
 import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
 import { ConversationFetches } from "./conversation-fetches.js";
@@ -9,7 +9,7 @@ import { History } from "./history.js";
 import { LiveDrafts } from "./live-drafts.js";
 import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
-import { Readings } from "./readings.js";
+import { ReadMarks } from "./read-marks.js";
 import { Receipts } from "./receipts.js";
 import { Resuming } from "./resuming.js";
 import { Sender } from "./sender.js";
@@ -35,7 +35,7 @@ export class Session {
   #onOpened;
   #onEvent;
   #firstSync = null;
-  #syncAgain = new Again(() => this.sync());
+  #syncAgain = new Retry(() => this.sync());
   /** Which conversation is being opened, and which one the list has left to its opening. */
   #openingId = null;
   #leftId = null;
@@ -92,7 +92,7 @@ export class Session {
       open: () => this.#bringOpen(),
       gone: (conversationId) => this.#left(conversationId),
     });
-    this.readings = new Readings(chat, store, {
+    this.readings = new ReadMarks(chat, store, {
       history: this.history,
       confirm: (conversationId) => this.#fetches.confirm(conversationId),
     });

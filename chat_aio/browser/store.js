@@ -5,7 +5,7 @@
  */
 
 import { Conversations } from "./conversations.js";
-import { happeningsOf, Happenings } from "./happenings.js";
+import { happeningsOf, GroupActivity } from "./group-activity.js";
 import { MessageLists } from "./message-lists.js";
 import { isInMain, isOlderState } from "./messages.js";
 
@@ -27,7 +27,7 @@ export class Store {
   /** What assistants are writing: {draftId, conversationId, senderId, text, ...}. */
   writings = [];
   /** Joins, leaves and changes in groups, since the page was opened. */
-  happenings = new Happenings();
+  happenings = new GroupActivity();
   nextCursor = null;
   isListed = false;
   /**

@@ -1,6 +1,6 @@
 /** The users' profiles: from pages, otherwise they are fetched. No DOM. */
 
-import { Again } from "./again.js";
+import { Retry } from "./retry.js";
 import { gathered } from "./tasks.js";
 
 const GATHER_MS = 20;
@@ -15,7 +15,7 @@ export class Users {
   #unknown = new Map();
   #missing = new Set();
   #ask = gathered(GATHER_MS, () => this.#askAll());
-  #again = new Again(() => this.#askAll());
+  #again = new Retry(() => this.#askAll());
   #isClosed = false;
   #areOffered = true;
 

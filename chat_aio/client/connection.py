@@ -147,7 +147,7 @@ class Connection:
         return refusal_from(response, await response.read())
 
 
-def growing(first: float, attempt: int, longest: float) -> float:
+def backoff_delay(first: float, attempt: int, longest: float) -> float:
     """The pause in seconds after `attempt` failed attempts: exponential back-off with jitter, so
     that clients that were cut off together do not return together."""
     # A stream may fail thousands of times: the power of a larger number would overflow.
@@ -156,7 +156,7 @@ def growing(first: float, attempt: int, longest: float) -> float:
 
 def _pause_after(failure: Exception, attempt: int) -> float | None:
     """Seconds until the next attempt; None if the request must not be repeated."""
-    pause = growing(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
+    pause = backoff_delay(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
     if not isinstance(failure, ChatError):
         return pause
     # Other refusals would be the same again.

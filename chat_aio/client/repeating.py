@@ -5,7 +5,7 @@ from asyncio import sleep
 from collections.abc import Awaitable, Callable
 from typing import ParamSpec, TypeVar
 
-from chat_aio.client.connection import CUT, LONGEST_PAUSE_SECONDS, TEMPORARY, growing
+from chat_aio.client.connection import CUT, LONGEST_PAUSE_SECONDS, TEMPORARY, backoff_delay
 from chat_aio.errors import ChatError
 
 log = logging.getLogger(__name__)
@@ -33,4 +33,4 @@ async def until_answered(
         failures += 1
         log.warning("the service does not answer: %r; trying again", failure)
         # Without an end: a bot outlives every outage, and must not hammer a service that recovers.
-        await sleep(growing(1.0, failures, 6 * LONGEST_PAUSE_SECONDS))
+        await sleep(backoff_delay(1.0, failures, 6 * LONGEST_PAUSE_SECONDS))

@@ -7,7 +7,7 @@ from typing import Self
 
 from aiohttp import ClientResponse, ClientTimeout
 
-from chat_aio.client.connection import CUT, Connection, growing
+from chat_aio.client.connection import CUT, Connection, backoff_delay
 from chat_aio.client.events import Event
 from chat_aio.client.reader import EventReader
 
@@ -104,7 +104,7 @@ class EventStream:
             # The delay that the service asks for, and longer after each further failure.
             if self._reader.retry_ms is not None:
                 self._retry_seconds = self._reader.retry_ms / 1000
-            pause = growing(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
+            pause = backoff_delay(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
             self._failures += 1
             log.info("the stream was cut (%s); reconnecting in %.1f s", reason, pause)
             await sleep(pause)

@@ -21,7 +21,7 @@ from chat_aio.options import Options
 from chat_aio.plugins import Attachments, BlockedWords, Drafts, Filter, Presence, Receipts, Typing
 from chat_aio.server.clients import Clients
 from chat_aio.web.openapi.routes import add_openapi
-from chat_aio.web.protecting import UNFRAMED, hide_server
+from chat_aio.web.security_headers import UNFRAMED, hide_server
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Samples = Callable[[Chat, Attachments], Awaitable[None]]

@@ -12,7 +12,7 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.moderators import receives_reports
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.hub import Hub
-from chat_aio.store import blocks, exchanges
+from chat_aio.store import blocks, mutual_messages
 
 log = logging.getLogger(__name__)
 
@@ -96,7 +96,9 @@ class EphemeralFilter:
         pairs = list(zip(events, audiences, strict=True))
         asked = {user_id for event, users in pairs if event.for_moderators for user_id in users}
         # Asked again: they were moderators when their streams opened.
-        moderators = set(await hooks.those(partial(receives_reports, self._context), [*asked]))
+        moderators = set(
+            await hooks.filter_async(partial(receives_reports, self._context), [*asked])
+        )
         for ephemeral, audience in pairs:
             if ephemeral.for_moderators:
                 await self._hub.send(ephemeral, only=moderators)
@@ -105,7 +107,7 @@ class EphemeralFilter:
             allowed = {user_id for user_id in audience if not apart.get(_sorted((sender, user_id)))}
             if ephemeral.needs_exchange and self._needs_exchange:
                 ids = ephemeral.conversation_ids
-                allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
+                allowed = await mutual_messages.who_wrote_with(self._database, sender, ids, allowed)
             # `only`: nobody has checked the users whose streams opened during the lookup.
             await self._hub.send(ephemeral, only=allowed)
 

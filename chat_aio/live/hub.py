@@ -181,7 +181,7 @@ class Hub:
         asked = [
             candidate for candidate in self._everyone() if candidate.still_logged_in is not None
         ]
-        for stream in await hooks.those(ask, asked):
+        for stream in await hooks.filter_async(ask, asked):
             stream.end("logged_out")
 
     def end_all(self, ending: Ending = "feed_lost") -> None:

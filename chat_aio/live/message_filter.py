@@ -77,7 +77,7 @@ class MessageFilter:
                 return True
 
         # By `id()`: several events may have different states of one message.
-        refused = {id(message) for message in await hooks.those(is_refused, asked)}
+        refused = {id(message) for message in await hooks.filter_async(is_refused, asked)}
         allowed: list[Delivered] = []
         for event in told:
             if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:

@@ -93,4 +93,4 @@ class ReadFilter:
                 log.exception("conversation %r could not be checked", conversation_id, extra=named)
                 return False
 
-        return set(await hooks.those(may_read, list(ids)))
+        return set(await hooks.filter_async(may_read, list(ids)))

@@ -16,13 +16,13 @@ from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
 from chat_aio.plugins import Attachments, Drafts, Filter, Plugin, Presence, Receipts, Typing
-from chat_aio.server.callers import Callers
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
+from chat_aio.server.header_auth import Callers
 from chat_aio.server.settings import ServeSettings
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
-from chat_aio.web.protecting import hide_server
+from chat_aio.web.security_headers import hide_server
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.web import BaseRequest, StreamResponse
 
 from chat_aio.errors import SetupError
-from chat_aio.server.patience import IDLE_SECONDS, PatientRunner
+from chat_aio.server.idle_connections import IDLE_SECONDS, PatientRunner
 from chat_aio.web.access_log import RouteAccessLogger, route_of
 from chat_aio.web.mounts import UNLOGGED
 

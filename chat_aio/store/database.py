@@ -34,7 +34,7 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
 from chat_aio.store.drivers import maybe_await
 from chat_aio.store.privileges import missing_right
-from chat_aio.store.turns import Turns
+from chat_aio.store.time_slices import Turns
 
 T = TypeVar("T")
 

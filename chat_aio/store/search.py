@@ -48,7 +48,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchTerms:
     """The condition for messages: every one of some terms, and one that starts with `beginning`."""
 
     terms: Sequence[str]
@@ -67,7 +67,7 @@ class Scope:
 async def list_matches(
     database: Database,
     scope: Scope,
-    wanted: Wanted,
+    wanted: SearchTerms,
     *,
     before: Rank | None,
     limit: int,
@@ -78,7 +78,7 @@ async def list_matches(
     Raises StorageUnavailable if it takes longer than `seconds`, and IndexMissing while the index
     that it needs does not exist (docs/operations/mongodb.md).
     """
-    wanted = Wanted(list(dict.fromkeys(wanted.terms)), wanted.beginning)
+    wanted = SearchTerms(list(dict.fromkeys(wanted.terms)), wanted.beginning)
     if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
         return []
     candidates, hint = _candidates(scope.conversation_ids, wanted)
@@ -126,7 +126,7 @@ async def list_matches(
 
 
 def _candidates(
-    conversation_ids: Sequence[str], wanted: Wanted
+    conversation_ids: Sequence[str], wanted: SearchTerms
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The index that finds candidates: a condition, or a hint."""
     # `$text` joins its words by OR, so the index is queried only for the probably rarest entry, as
@@ -138,7 +138,7 @@ def _candidates(
     return {"$text": {"$search": " ".join(tokens)}}, {}
 
 
-def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]:
+def _matching(conversation_ids: Sequence[str], wanted: SearchTerms) -> dict[str, Any]:
     """The condition for the messages that match."""
     words = [term for term in wanted.terms if not is_run(term)]
     parts: list[dict[str, Any]] = [
@@ -156,7 +156,7 @@ def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]
     }
 
 
-def _score(wanted: Wanted) -> dict[str, Any]:
+def _score(wanted: SearchTerms) -> dict[str, Any]:
     """The number of occurrences of all terms: words as whole terms, runs within runs. Messages that
     have the beginning as a whole term come before all others."""
     words = [term for term in wanted.terms if not is_run(term)]

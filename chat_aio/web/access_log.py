@@ -10,7 +10,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.log import server_logger
 from aiohttp.web import BaseRequest, RequestPayloadError, StreamResponse
 
-from chat_aio.web.keys import REQUEST_ID
+from chat_aio.web.app_keys import REQUEST_ID
 
 
 class RouteAccessLogger(AbstractAccessLogger):

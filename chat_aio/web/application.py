@@ -5,14 +5,14 @@ from aiohttp import web
 from chat_aio.actions.context import Context
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.live.service import Live
-from chat_aio.web.keys import AUTH, CONTEXT, DOWNLOADS, LIVE, QUOTAS, STREAMS, Auth
+from chat_aio.web.app_keys import AUTH, CONTEXT, DOWNLOADS, LIVE, QUOTAS, STREAMS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.open_downloads import OpenDownloads
 from chat_aio.web.operations import Streaming
 from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
-from chat_aio.web.protecting import protect
+from chat_aio.web.security_headers import protect
 from chat_aio.web.stream_connection import StreamConnections
 
 __all__ = ["Auth", "make_application"]

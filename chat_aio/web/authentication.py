@@ -7,7 +7,7 @@ from aiohttp import web
 from chat_aio import hooks
 from chat_aio.errors import Unauthenticated
 from chat_aio.schema.fields import is_id
-from chat_aio.web.keys import AUTH, CONTEXT
+from chat_aio.web.app_keys import AUTH, CONTEXT
 
 
 async def authenticated(request: web.Request) -> str:

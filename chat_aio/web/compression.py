@@ -4,7 +4,7 @@ import re
 
 from aiohttp import web
 
-from chat_aio.web.keys import CONTEXT
+from chat_aio.web.app_keys import CONTEXT
 from chat_aio.web.origins import is_of_another_site
 
 LARGE_BYTES = 4 * 1024

@@ -8,10 +8,10 @@ from aiohttp import web
 from chat_aio.errors import RangeNotSatisfiable, RateLimited
 from chat_aio.plugin_types.files import File, Redirect, disposition
 from chat_aio.store.calls import paused
-from chat_aio.web.keys import CONTEXT, DOWNLOADS, USER_ID
+from chat_aio.web.app_keys import CONTEXT, DOWNLOADS, USER_ID
 from chat_aio.web.open_downloads import AT_ONCE
+from chat_aio.web.quotas import keep_spent
 from chat_aio.web.replies import reply_error
-from chat_aio.web.spending import keep_spent
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.capabilities import Capability
-from chat_aio.web.keys import CONTEXT, LIVE
+from chat_aio.web.app_keys import CONTEXT, LIVE
 from chat_aio.web.mounts import HEALTHZ, READYZ, add_beside, chats_in
 
 LOOK_SECONDS = 2.0

@@ -19,14 +19,14 @@ from chat_aio.errors import (
 )
 from chat_aio.store.calls import budget
 from chat_aio.web.access_log import route_of
+from chat_aio.web.app_keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.authentication import authenticated
+from chat_aio.web.close_connection import PARTING, answer_and_part, stop_reading
 from chat_aio.web.compression import compress
-from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.origins import preflight_reply, require_origin
-from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
+from chat_aio.web.quotas import give_back, spend
 from chat_aio.web.replies import reply_error
 from chat_aio.web.slow_requests import BUDGET, warn_if_slow
-from chat_aio.web.spending import give_back, spend
 from chat_aio.web.sse import hung_up, is_stream
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from chat_aio.web.keys import CONTEXT
+from chat_aio.web.app_keys import CONTEXT
 
 HEALTHZ, READYZ, METRICS = UNLOGGED = ("/healthz", "/readyz", "/metrics")
 """Polled every few seconds by monitoring, so `chat-aio serve` does not log them."""

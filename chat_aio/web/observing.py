@@ -8,7 +8,7 @@ from aiohttp import web
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Answer, Observer, Request
 from chat_aio.web.access_log import route_of
-from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
+from chat_aio.web.app_keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.middleware import ERROR_CODE, Handler
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

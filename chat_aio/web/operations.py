@@ -19,11 +19,11 @@ from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import ConversationWithUnread, Message
 from chat_aio.schema.wire import Wire
 from chat_aio.store.calls import paused
-from chat_aio.store.turns import Turns
-from chat_aio.web.keys import CONTEXT, USER_ID
+from chat_aio.store.time_slices import Turns
+from chat_aio.web.app_keys import CONTEXT, USER_ID
+from chat_aio.web.quotas import give_back, spend
 from chat_aio.web.replies import reply, reply_json, reply_page, reply_rows, reply_shape
 from chat_aio.web.request_body import read_object
-from chat_aio.web.spending import give_back, spend
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Action = Callable[..., Awaitable[Any]]

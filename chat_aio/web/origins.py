@@ -5,7 +5,7 @@ from collections.abc import Collection
 from aiohttp import web
 
 from chat_aio.errors import ForbiddenOrigin
-from chat_aio.web.keys import CONTEXT
+from chat_aio.web.app_keys import CONTEXT
 from chat_aio.web.sse import is_stream
 
 READING = ("GET", "HEAD")

@@ -10,14 +10,14 @@ from chat_aio.errors import ChatError
 from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugin_types.files import File, Redirect
 from chat_aio.store.calls import paused
+from chat_aio.web.app_keys import CONTEXT, USER_ID
+from chat_aio.web.close_connection import stop_reading
 from chat_aio.web.downloads import redirect, send_file
-from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
-from chat_aio.web.parting import stop_reading
+from chat_aio.web.quotas import spend
 from chat_aio.web.replies import reply_object
 from chat_aio.web.request_body import read_object
 from chat_aio.web.slow_requests import TRANSFER
-from chat_aio.web.spending import spend
 from chat_aio.web.uploads import read_upload
 
 

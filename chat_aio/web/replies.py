@@ -7,7 +7,7 @@ from pydantic_core import to_json
 
 from chat_aio.errors import ChatError
 from chat_aio.schema.wire import Wire, json_from
-from chat_aio.store.turns import ROWS_AT_ONCE, Turns
+from chat_aio.store.time_slices import ROWS_AT_ONCE, Turns
 
 JSON = "application/json; charset=utf-8"
 

@@ -12,8 +12,8 @@ from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from chat_aio.errors import InvalidInput, PayloadTooLarge
-from chat_aio.store.turns import Turns
-from chat_aio.web.parting import stop_reading
+from chat_aio.store.time_slices import Turns
+from chat_aio.web.close_connection import stop_reading
 
 MAX_LEVELS = 80
 BODY_SECONDS = 15.0

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from chat_aio.store.calls import Budget
 from chat_aio.web.access_log import route_of
-from chat_aio.web.keys import CONTEXT, REQUEST_ID
+from chat_aio.web.app_keys import CONTEXT, REQUEST_ID
 
 log = logging.getLogger(__name__)
 

@@ -16,9 +16,9 @@ from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
 from chat_aio.live.frames import HEARTBEAT, Frame, opening_frame
 from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
+from chat_aio.web.app_keys import CONTEXT, LIVE, STREAMS, USER_ID
 from chat_aio.web.authentication import authenticated
-from chat_aio.web.handover import can_take_over
-from chat_aio.web.keys import CONTEXT, LIVE, STREAMS, USER_ID
+from chat_aio.web.connection_takeover import can_take_over
 from chat_aio.web.stream_connection import StreamConnection
 
 NEVER = 10.0**8

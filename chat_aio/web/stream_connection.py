@@ -6,7 +6,7 @@ from aiohttp import HttpVersion11, web
 
 from chat_aio.live.stream import Stream
 from chat_aio.observability.observer import Ending
-from chat_aio.web.handover import take_over
+from chat_aio.web.connection_takeover import take_over
 
 LAST_CHUNK = b"0\r\n\r\n"
 FAREWELL_SECONDS = 3

@@ -17,7 +17,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.errors import InvalidInput, PayloadTooLarge
 from chat_aio.plugin_types.files import Upload
-from chat_aio.web.keys import CONTEXT, USER_ID
+from chat_aio.web.app_keys import CONTEXT, USER_ID
 
 FIELD = "file"
 MOST_HEAD_BYTES = 16 * 1024

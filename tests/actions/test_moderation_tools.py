@@ -14,7 +14,7 @@ from chat_aio.hooks import ModerationContext
 from chat_aio.schema.models import MessagePage
 from chat_aio.schema.moderation_tools import Removed
 from chat_aio.store.maintenance import find_messages
-from chat_aio.store.turns import Slices
+from chat_aio.store.time_slices import Slices
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import People, is_mod
 from tests.support.people import Answer, Person

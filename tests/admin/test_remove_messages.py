@@ -10,14 +10,14 @@ import pytest
 from chat_aio.actions.context import Context
 from chat_aio.actions.maintenance import remove_messages
 from chat_aio.store.maintenance import remove_messages as stored
-from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.find_messages import MessageCriteria
 from chat_aio.store.maintenance.progress import Counts
 from chat_aio.store.transactions import transact
 from tests.admin.running import AS_MOD, Moderate, People, kept
 from tests.conftest import Database
 
 MANY = ("remove-messages", "--user", "mallory", *AS_MOD)
-OF_MALLORY = Wanted(user_id="mallory")
+OF_MALLORY = MessageCriteria(user_id="mallory")
 
 
 async def live(database: Database) -> list[str]:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat
-from chat_aio.actions.maintenance.stats import Wanted, update
+from chat_aio.actions.maintenance.stats import StatsPeriod, update
 from chat_aio.store.maintenance import stats as stored
 from chat_aio.store.maintenance.stats import bounds_of, bucket_of, median_of
 from tests.admin.running import DO, People, Tool
@@ -67,10 +67,10 @@ async def test_the_numbers_are_those_counted_one_by_one(
     done = await tool("stats", "update", "--json")
     assert done.json["statistics"]["before"] == day(0)
     shown = (await tool("stats", "show", "--since", complete[0], "--json")).json["days"]
-    wanted = counted(histories, complete)
-    assert [each["day"] for each in shown] == [*wanted]
+    period = counted(histories, complete)
+    assert [each["day"] for each in shown] == [*period]
     for each in shown:
-        one_by_one = wanted[each["day"]]
+        one_by_one = period[each["day"]]
         seconds = one_by_one.pop("seconds")
         assert {name: each[name] for name in one_by_one} == one_by_one
         assert each["answers"] == len(seconds)
@@ -133,16 +133,16 @@ async def test_runs_day_by_day_and_again_write_the_same(
     database: Database, chat: Chat, tool: Tool
 ) -> None:
     await histories_of(database, 7)
-    await update(chat._context, Wanted())
+    await update(chat._context, StatsPeriod())
     at_once = await rows_of(database)
     assert len(at_once) > 60
-    await update(chat._context, Wanted(since=midnight(9).date()))
-    await update(chat._context, Wanted())
+    await update(chat._context, StatsPeriod(since=midnight(9).date()))
+    await update(chat._context, StatsPeriod())
     assert await rows_of(database) == at_once
     await database["daily_stats"].delete_many({})
     await database["settings"].delete_many({"_id": "daily_stats"})
     for days_ago in range(DAYS + 1, 0, -1):
-        await update(chat._context, Wanted(until=midnight(days_ago).date()))
+        await update(chat._context, StatsPeriod(until=midnight(days_ago).date()))
         assert (await mark_of(chat))["at"] == midnight(days_ago - 1)
     assert await rows_of(database) == at_once
     assert (await tool("stats", "update")).output.startswith("Rolled up from")
@@ -151,7 +151,7 @@ async def test_runs_day_by_day_and_again_write_the_same(
 
 async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> None:
     await histories_of(database, 11, count=30)
-    await update(chat._context, Wanted())
+    await update(chat._context, StatsPeriod())
     at_once = await rows_of(database)
     await database["daily_stats"].delete_many({})
     await database["settings"].delete_many({"_id": "daily_stats"})
@@ -169,10 +169,10 @@ async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> 
         patch.object(stored, "rows_of", cut_short),
     ):
         with pytest.raises(KeyboardInterrupt):
-            await update(chat._context, Wanted())
+            await update(chat._context, StatsPeriod())
         mark = await mark_of(chat)
         assert (mark["rolling"]["after"], "at" in mark) == (looked_into[14], False)
-        done = await update(chat._context, Wanted())
+        done = await update(chat._context, StatsPeriod())
     assert done.conversations == 15
     assert looked_into[18:] == sorted(looked_into[18:])
     assert looked_into[18] == looked_into[15]
@@ -183,10 +183,10 @@ async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> 
 async def test_two_runs_at_once_write_the_same(database: Database, chat: Chat) -> None:
     await histories_of(database, 13)
     with patch.object(stored, "HEADS_AT_A_TIME", 3):
-        await asyncio.gather(*(update(chat._context, Wanted()) for _ in range(2)))
+        await asyncio.gather(*(update(chat._context, StatsPeriod()) for _ in range(2)))
         at_once = await rows_of(database)
-        short = Wanted(since=midnight(5).date(), until=midnight(3).date())
-        long = Wanted(since=midnight(9).date())
+        short = StatsPeriod(since=midnight(5).date(), until=midnight(3).date())
+        long = StatsPeriod(since=midnight(9).date())
         await asyncio.gather(*(update(chat._context, each) for each in (short, long)))
     assert await rows_of(database) == at_once
     assert (await mark_of(chat))["at"] == midnight(0)
@@ -204,7 +204,7 @@ async def test_malformed_messages_are_left_out(database: Database, chat: Chat) -
     await database["counters"].insert_one(
         {"_id": "odd", "seq": 3, "activityAt": "late"}, bypass_document_validation=True
     )
-    await update(chat._context, Wanted())
+    await update(chat._context, StatsPeriod())
     (row,) = await rows_of(database)
     assert (row["messages"], row["senderIds"]) == (9, ["a", "b"])
     left = [each for each in messages if each["seq"] not in odd]
@@ -219,10 +219,10 @@ async def test_a_day_of_a_long_history_is_found_by_an_index(database: Database, 
     await write_history(database, long)
     for _ in range(30):
         await write_history(database, [("c", midnight(30))])
-    await update(chat._context, Wanted(since=midnight(4).date(), until=midnight(4).date()))
+    await update(chat._context, StatsPeriod(since=midnight(4).date(), until=midnight(4).date()))
     await database.command("profile", 2)
     try:
-        done = await update(chat._context, Wanted(until=midnight(3).date()))
+        done = await update(chat._context, StatsPeriod(until=midnight(3).date()))
         await stored.list_days(chat._context.database, stored.between(day(40), day(1)))
         await stored.list_busiest(chat._context.database, stored.between(day(40), day(1)), limit=9)
     finally:
@@ -286,7 +286,7 @@ async def test_a_day_is_complete_a_while_after_its_end(chat: Chat) -> None:
     """What was dated before midnight may be committed after it."""
     for wait, until in ((timedelta(minutes=4), day(1)), (timedelta(minutes=5), day(0))):
         context = replace(chat._context, clock=partial(midnight(0).__add__, wait))
-        assert (await update(context, Wanted())).until == until
+        assert (await update(context, StatsPeriod())).until == until
 
 
 async def test_an_erased_user_is_counted_and_not_named(

@@ -97,10 +97,10 @@ async def test_who_waits_in_many_groups_has_one_timer(empty: Page) -> None:
     """It runs as long as one waits anywhere; a group that is not slow any more has no wait."""
     await stop_time(empty)
     script = """
-        const { Waits } = await import("/browser/waits.js");
+        const { SlowModeTimer } = await import("/browser/slow-mode-timer.js");
         let ticks = 0;
         globalThis.ticks = () => ticks;
-        const waits = globalThis.waits = new Waits(() => { ticks += 1; });
+        const waits = globalThis.waits = new SlowModeTimer(() => { ticks += 1; });
         for (const id of ["a", "b", "c"]) waits.begin(id, 3);
         const slow = (id, slowModeSeconds = 60) => waits.in({ id, slowModeSeconds });
         return [ticks, slow("a"), slow("a", 2), slow("a", 0), slow("d"), waits.in({ id: "a" })];

@@ -307,7 +307,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         asked.append(attempt)
         return 0
 
-    monkeypatch.setattr(repeating, "growing", at_once)
+    monkeypatch.setattr(repeating, "backoff_delay", at_once)
     return asked
 
 

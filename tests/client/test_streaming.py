@@ -55,7 +55,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, int]]:
         asked.append((first, attempt))
         return 0.01
 
-    monkeypatch.setattr(streaming, "growing", at_once)
+    monkeypatch.setattr(streaming, "backoff_delay", at_once)
     return asked
 
 

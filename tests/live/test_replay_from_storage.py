@@ -10,7 +10,7 @@ import pytest
 
 from chat_aio.store import replay_queries
 from chat_aio.store.database import Database as Kept
-from chat_aio.store.turns import Slices
+from chat_aio.store.time_slices import Slices
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.membership import change

@@ -10,8 +10,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio.live.replay.from_storage import StorageReplays
-from chat_aio.live.replay.missed_events import MissedEvents
-from chat_aio.live.replay.missed_events import ReplayRequest as Wanted
+from chat_aio.live.replay.missed_events import MissedEvents, ReplayRequest
 from chat_aio.live.replay.replay import Replay
 from chat_aio.store import replay_queries
 from tests.conftest import Database, MakePeople
@@ -114,8 +113,8 @@ async def test_a_message_of_a_silent_conversation_is_told_as_new(
     assert told[-1] == ("message.created", "the end")
 
 
-def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> Wanted:
-    return Wanted(
+def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> ReplayRequest:
+    return ReplayRequest(
         user_id=user_id,
         ids=frozenset(ids),
         since=(since["conversationId"], since["seq"]),
@@ -129,7 +128,7 @@ def told_by(replay: Replay) -> str:
     return b"".join(each.plain for each in replay.frames).decode()
 
 
-async def granted(past: StorageReplays, wishes: Iterable[Wanted]) -> list[str]:
+async def granted(past: StorageReplays, wishes: Iterable[ReplayRequest]) -> list[str]:
     """What is told to those who come back at once: their wishes go in one round."""
     return [told_by(each) for each in await asyncio.gather(*map(past.replay, wishes))]
 

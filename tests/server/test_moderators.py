@@ -11,7 +11,7 @@ from pymongo import AsyncMongoClient
 from chat_aio import Hooks
 from chat_aio.errors import Unauthenticated
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.server.callers import Callers
+from chat_aio.server.header_auth import Callers
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database, MakePeople

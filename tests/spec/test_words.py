@@ -113,7 +113,7 @@ def test_no_words_stand_in_the_modules() -> None:
     scripts = ("Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr")
     assert found == {
         *(("terms.js", each) for each in scripts),
-        *(("happening-words.js", "no topic"), ("happenings.js", "no topic")),
+        *(("happening-words.js", "no topic"), ("group-activity.js", "no topic")),
         *(("file-drops.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
         ("words.js", "no text is named "),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.search import IndexMissing, Scope, Wanted, list_matches
+from chat_aio.store.search import IndexMissing, Scope, SearchTerms, list_matches
 from tests.conftest import Database
 from tests.store.conftest import MakeStore, epochs, stored_seqs
 from tests.support.failpoints import failing
@@ -70,7 +70,7 @@ async def test_a_search_whose_index_goes_away_meanwhile(make_store: MakeStore) -
     )
     async with killed:
         with pytest.raises(IndexMissing):
-            await asked(store.database, Scope([group["_id"]], {}), Wanted(["word"]))
+            await asked(store.database, Scope([group["_id"]], {}), SearchTerms(["word"]))
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(

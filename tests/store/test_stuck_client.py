@@ -12,7 +12,7 @@ from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options, SetupError
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store import upkeep
+from chat_aio.store import background_tasks
 from chat_aio.web.health import add_health
 from tests.conftest import Database
 from tests.support.people import PATIENCE, picked_by_header
@@ -24,7 +24,7 @@ OPTIONS = Options(
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upkeep, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(background_tasks, "LOOK_SECONDS", 0.05)
 
 
 class Clients:

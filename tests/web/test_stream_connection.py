@@ -14,8 +14,8 @@ from aiohttp import web
 from chat_aio import Chat, Options
 from chat_aio.live import service
 from chat_aio.web import sse
-from chat_aio.web.handover import take_over
-from chat_aio.web.keys import STREAMS
+from chat_aio.web.app_keys import STREAMS
+from chat_aio.web.connection_takeover import take_over
 from tests.conftest import Database, MakePeople
 from tests.support.people import PATIENCE, Person, picked_by_header
 from tests.support.saboteurs import prove

@@ -20,7 +20,7 @@ from chat_aio.store.documents import AuditEntry, Change, CounterDocument, Messag
 from chat_aio.store.hidden import NOTHING
 from chat_aio.store.maintenance import find_messages
 from chat_aio.store.maintenance import remove_messages as stored
-from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.find_messages import MessageCriteria
 from chat_aio.store.maintenance.progress import Counts, Progress, silent
 
 ACTION = "remove-message"
@@ -112,14 +112,14 @@ class BulkRemoval:
     """The messages to remove, and the conversations to search, as of the plan: messages sent later
     are kept."""
 
-    wanted: Wanted
+    criteria: MessageCriteria
     heads: tuple[CounterDocument, ...]
 
 
-async def plan_removals(context: Context, user_id: str, wanted: Wanted) -> BulkRemoval:
+async def plan_removals(context: Context, user_id: str, criteria: MessageCriteria) -> BulkRemoval:
     """Find the conversations. Raises UserBanned and ConversationNotFound."""
     await require_user(context, user_id)
-    return BulkRemoval(wanted, tuple(await find_messages.list_heads(context.database, wanted)))
+    return BulkRemoval(criteria, tuple(await find_messages.list_heads(context.database, criteria)))
 
 
 async def count_removals(
@@ -163,7 +163,7 @@ async def _for_all(
     with progress(stage, sum(head["seq"] for head in plan.heads)) as advance:
         for head in plan.heads:
             done = 0
-            async for page in find_messages.walk(context.database, plan.wanted, head, advance):
+            async for page in find_messages.walk(context.database, plan.criteria, head, advance):
                 # Not tombstones: clients would get a second deletion.
                 done += await work([message for message in page.met if not message["deletedAt"]])
             messages += done

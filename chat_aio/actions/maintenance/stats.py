@@ -15,7 +15,7 @@ clocks of processes differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class StatsPeriod:
     """The days to roll up, both ends included. `since` None continues after the last run, `until`
     None ends with the last complete day. Rows are kept for `keep_days` if it is given."""
 
@@ -35,15 +35,15 @@ class RolledUp:
     removed: int
 
 
-async def update(context: Context, wanted: Wanted, *, progress: Progress = silent) -> RolledUp:
+async def update(context: Context, period: StatsPeriod, *, progress: Progress = silent) -> RolledUp:
     """Roll up days, continuing an interrupted run over the same days. Raises InvalidInput for a day
     that is not complete."""
     database = context.database
-    until = _until(context, wanted.until)
+    until = _until(context, period.until)
     since = await stored.rolled_until(database)
-    if wanted.since is not None:
-        since = _midnight(wanted.since)
-    oldest = _oldest(wanted, until)
+    if period.since is not None:
+        since = _midnight(period.since)
+    oldest = _oldest(period, until)
     if oldest is not None and (since is None or since < oldest):
         since = oldest
     conversations = rows = 0
@@ -61,17 +61,17 @@ async def update(context: Context, wanted: Wanted, *, progress: Progress = silen
     )
 
 
-async def count_old(context: Context, wanted: Wanted) -> int:
+async def count_old(context: Context, period: StatsPeriod) -> int:
     """The number of rows that `update` would remove now. Raises as `update`."""
-    oldest = _oldest(wanted, _until(context, wanted.until))
+    oldest = _oldest(period, _until(context, period.until))
     if oldest is None:
         return 0
     return await stored.count_before(context.database, day_of(oldest))
 
 
-def _oldest(wanted: Wanted, until: datetime) -> datetime | None:
+def _oldest(period: StatsPeriod, until: datetime) -> datetime | None:
     """The first moment that is kept; None if everything is."""
-    return None if wanted.keep_days is None else until - timedelta(days=wanted.keep_days)
+    return None if period.keep_days is None else until - timedelta(days=period.keep_days)
 
 
 async def _roll_up(context: Context, span: Span, progress: Progress) -> tuple[int, int]:

@@ -7,10 +7,10 @@ from chat_aio.actions.answers import MessageList, shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.moderation_tools.guarding import (
     SECONDS,
+    audit_view,
+    criteria_from,
     load_for_moderator,
-    note_look,
     require_moderation_tools,
-    wanted_from,
 )
 from chat_aio.actions.reading import load_all_parents
 from chat_aio.errors import InvalidInput
@@ -53,17 +53,17 @@ async def find_messages(
         until=until,
         contains=contains,
     )
-    wanted = wanted_from(given)
+    criteria = criteria_from(given)
     size = pagination.limit_from(limit)
     position = position_from(pagination.position_from(CURSOR, cursor, str, int))
     await require_moderation_tools(
         context, user_id, "find_messages", target_user_id=given.sender_id
     )
     about = given.conversation_id or given.sender_id or "*"
-    await note_look(context, user_id, "find-messages", about, **wanted.as_details())
+    await audit_view(context, user_id, "find-messages", about, **criteria.as_details())
     # A rare word may be in none of a million messages: the scan must not last until then.
     deadline = monotonic() + SECONDS
-    found = await stored.scan(context.database, wanted, position, most=size, deadline=deadline)
+    found = await stored.scan(context.database, criteria, position, most=size, deadline=deadline)
     parents = await load_all_parents(context, found.messages)
 
     def cursor_behind(count: int) -> str | None:
@@ -100,7 +100,7 @@ async def look_at_message(
     """
     given = inputs.read(moderation_tools.MessageContextQuery, before=before, after=after)
     message = await load_for_moderator(context, user_id, "look_at_message", message_id)
-    await note_look(
+    await audit_view(
         context,
         user_id,
         "look-at-message",
@@ -138,5 +138,5 @@ async def list_versions(
         await require_moderation_tools(context, user_id, "list_versions", target_user_id=sender_id)
     else:
         await load_for_moderator(context, user_id, "list_versions", message_id)
-    await note_look(context, user_id, "look-at-versions", message_id)
+    await audit_view(context, user_id, "look-at-versions", message_id)
     return tuple(map(versions.version_from, kept))

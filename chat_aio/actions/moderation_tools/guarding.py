@@ -13,7 +13,7 @@ from chat_aio.schema.models import Message
 from chat_aio.schema.moderation_tools import ManyRemovals, MessageFinding
 from chat_aio.store import audit
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.find_messages import MessageCriteria
 from chat_aio.store.tokenizer import terms_of
 
 SECONDS = 2.0
@@ -43,7 +43,7 @@ async def load_for_moderator(
     return found
 
 
-async def note_look(
+async def audit_view(
     context: Context, user_id: str, action: str, target_id: str, **details: object
 ) -> None:
     """Record in the audit log that a moderator looks at something, before they see it."""
@@ -63,7 +63,7 @@ async def notify_of(
         await notify_host(context, user_id, kind, message, snapshot.conversation)
 
 
-def wanted_from(given: MessageFinding | ManyRemovals) -> Wanted:
+def criteria_from(given: MessageFinding | ManyRemovals) -> MessageCriteria:
     """Which messages are selected. Raises InvalidInput if the selection has no user, conversation
     or time, or if there is no term in `contains`."""
     if not (given.sender_id or given.conversation_id or given.since or given.until):
@@ -71,7 +71,7 @@ def wanted_from(given: MessageFinding | ManyRemovals) -> Wanted:
     terms = tuple(dict.fromkeys(terms_of(given.contains or "")))
     if given.contains is not None and not terms:
         raise InvalidInput("contains must have a letter or a digit")
-    return Wanted(
+    return MessageCriteria(
         user_id=given.sender_id,
         conversation_id=given.conversation_id,
         since=given.since,

@@ -8,16 +8,16 @@ from chat_aio.actions.maintenance import remove_messages as rules
 from chat_aio.actions.moderation_tools.find_messages import position_from
 from chat_aio.actions.moderation_tools.guarding import (
     SECONDS,
+    audit_view,
+    criteria_from,
     load_for_moderator,
-    note_look,
     notify_of,
     require_moderation_tools,
-    wanted_from,
 )
 from chat_aio.schema import inputs, moderation_tools, pagination
 from chat_aio.schema.models import Message
 from chat_aio.store.maintenance import find_messages
-from chat_aio.store.maintenance.find_messages import Found, Position, Wanted
+from chat_aio.store.maintenance.find_messages import Found, MessageCriteria, Position
 
 CURSOR = "desk_removals"
 AT_A_TIME = 100
@@ -76,16 +76,16 @@ async def remove_messages(
         # The end of the first portion, so that messages sent since then are kept.
         millis, *place = keys
         end, position = pagination.moment_from(int(millis)), position_from(tuple(place))
-    wanted = wanted_from(given.model_copy(update={"until": end}))
+    criteria = criteria_from(given.model_copy(update={"until": end}))
     is_dry = given.dry_run is not False
     await require_moderation_tools(
         context, user_id, "remove_messages", target_user_id=given.sender_id
     )
     # Once a run: the removals of later portions have rows of their own.
     if position is None:
-        details = {**wanted.as_details(), "dryRun": is_dry}
-        await note_look(context, user_id, "remove-messages", given.sender_id, **details)
-    count, stopped = await _portion(context, user_id, wanted, position, dry_run=is_dry)
+        details = {**criteria.as_details(), "dryRun": is_dry}
+        await audit_view(context, user_id, "remove-messages", given.sender_id, **details)
+    count, stopped = await _portion(context, user_id, criteria, position, dry_run=is_dry)
     following = stopped and pagination.cursor_from(CURSOR, pagination.millis_from(end), *stopped)
     return moderation_tools.Removed(
         messages=count, dry_run=is_dry, until=end, next_cursor=following
@@ -93,14 +93,19 @@ async def remove_messages(
 
 
 async def _portion(
-    context: Context, user_id: str, wanted: Wanted, position: Position | None, *, dry_run: bool
+    context: Context,
+    user_id: str,
+    criteria: MessageCriteria,
+    position: Position | None,
+    *,
+    dry_run: bool,
 ) -> tuple[int, Position | None]:
     """Count or remove until the time is over; returns the number, and where to continue."""
     deadline = monotonic() + SECONDS
     done = 0
     while True:
         found: Found = await find_messages.scan(
-            context.database, wanted, position, most=AT_A_TIME, deadline=deadline
+            context.database, criteria, position, most=AT_A_TIME, deadline=deadline
         )
         live = [message for message in found.messages if not message["deletedAt"]]
         if live and not dry_run:

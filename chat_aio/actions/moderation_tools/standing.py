@@ -1,7 +1,7 @@
 """A user's standing, for moderators: bans, reports and conversations."""
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.moderation_tools.guarding import note_look, require_moderation_tools
+from chat_aio.actions.moderation_tools.guarding import audit_view, require_moderation_tools
 from chat_aio.actions.reports import UNRESOLVED
 from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, moderation_tools
@@ -27,7 +27,7 @@ async def get_standing(
     if not is_id(target_user_id):
         raise InvalidInput(f"userId {ID_RULE}")
     await require_moderation_tools(context, user_id, "get_standing", target_user_id=target_user_id)
-    await note_look(context, user_id, "look-at-user", target_user_id, sharedWith=given.shared_with)
+    await audit_view(context, user_id, "look-at-user", target_user_id, sharedWith=given.shared_with)
     database = context.database
     found = await bans.list_newest(
         database, {"userId": target_user_id}, position=None, limit=LATEST_BANS

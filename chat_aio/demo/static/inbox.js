@@ -1,7 +1,7 @@
 /** What concerns one in all conversations: threads one takes part in, and mentions. No DOM. */
 
 import { gathered } from "../../browser/tasks.js";
-import { ThreadReadings } from "../../browser/thread-readings.js";
+import { ThreadReadMarks } from "../../browser/thread-read-marks.js";
 import { Paged } from "./paged.js";
 
 /** Several replies come together. */
@@ -18,7 +18,7 @@ export class Inbox {
     const changed = () => store.changed();
     this.#chat = chat;
     this.#store = store;
-    this.#readings = new ThreadReadings(chat, () => this.outdated());
+    this.#readings = new ThreadReadMarks(chat, () => this.outdated());
     this.threads = new Paged({
       load: async (page) => {
         const { threads, nextCursor } = await chat.inbox.listThreads(page);

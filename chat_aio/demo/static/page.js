@@ -1,9 +1,9 @@
 /** The views of one person's page, and what leads from one to the other. */
 
 import { addressOf } from "./address.js";
-import { Casework } from "./casework.js";
+import { ModerationQueue } from "./moderation-queue.js";
 import { Chat } from "../../browser/chat.js";
-import { Kept } from "./kept.js";
+import { UserStorage } from "./user-storage.js";
 import { keepOutbox } from "./kept-outbox.js";
 import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
@@ -30,7 +30,7 @@ import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
 import { TypingLine } from "./views/typing-line.js";
-import { Waiting } from "./waiting.js";
+import { JoinRequests } from "./join-requests.js";
 import { say } from "./words.js";
 import { Writing } from "./views/writing.js";
 
@@ -67,13 +67,13 @@ export class Page {
 
   constructor(people) {
     this.#people = people;
-    this.#kept = new Kept(people.userId);
+    this.#kept = new UserStorage(people.userId);
     const store = new Store(people.userId);
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
     // USER_BANNED of a release may be the sender's ban: it does not end this page.
-    const casework = new Casework(chat, store, chatAs(people.userId));
+    const casework = new ModerationQueue(chat, store, chatAs(people.userId));
     this.#store = store;
     people.conversation = (id) => store.conversation(id);
     this.#session = new Session(chat, store, {
@@ -87,7 +87,7 @@ export class Page {
       onMessage: (message) => this.#notifications.tell(message),
       onRefused: (draft, error) => this.#writing.refused(draft, error),
     });
-    this.#waiting = new Waiting(chat, store);
+    this.#waiting = new JoinRequests(chat, store);
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -134,7 +134,7 @@ export class Page {
     const goToPerson = (userId) => this.#goToPerson(userId);
     makeDirectDialog(people, goToPerson);
     new FirstSteps(people, goToPerson);
-    keepOutbox(store, this.#session.sender, new Kept(people.userId, () => sessionStorage));
+    keepOutbox(store, this.#session.sender, new UserStorage(people.userId, () => sessionStorage));
     store.subscribe(() => this.#show());
   }
 

@@ -6,7 +6,7 @@
  */
 
 import { setText } from "../../browser/dom.js";
-import { Kept } from "./kept.js";
+import { UserStorage } from "./user-storage.js";
 import { LANGUAGES } from "./texts/languages.js";
 
 const USUAL = "en";
@@ -18,7 +18,7 @@ const PLACEHOLDER = /\{(\w+)\}/gu;
 const ATTRIBUTES = { label: "aria-label", title: "title", placeholder: "placeholder" };
 
 /** For all who use this browser. */
-const kept = new Kept("");
+const kept = new UserStorage("");
 
 export const language = chosenLanguage();
 /** The same with the reader's region, if the browser reveals it: clocks have 12 or 24 hours. */

@@ -21,7 +21,7 @@ from chat_aio.store import conversations
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReplayPoint:
     """A position that a client has named; `where` is None while the replay buffer holds it.
     `resumes` is whether it has named any, even a malformed one, which has no `name`."""
 
@@ -65,17 +65,17 @@ class ReplayPlanner:
             RecentChanges(context.database, clock=context.clock) if options.extra_events else None
         )
 
-    async def find(self, last_event_id: str | None) -> Wanted:
+    async def find(self, last_event_id: str | None) -> ReplayPoint:
         """Find the position that a client has named. Raises StorageUnavailable."""
         name = position_from(last_event_id)
         if name is None:
-            return Wanted(None, NOWHERE, resumes=bool(last_event_id))
+            return ReplayPoint(None, NOWHERE, resumes=bool(last_event_id))
         # After a restore the same id may name another message, also if the buffer holds one.
         if self._buffer.find_created(*name) and not await self._past.restored_at():
-            return Wanted(name, None)
-        return Wanted(name, await self._past.find(name))
+            return ReplayPoint(name, None)
+        return ReplayPoint(name, await self._past.find(name))
 
-    async def replay(self, stream: Stream, wanted: Wanted, began: datetime) -> Replay:
+    async def replay(self, stream: Stream, wanted: ReplayPoint, began: datetime) -> Replay:
         """What a stream has missed in the conversations that it is subscribed to; `began` is when
         the stream began. Raises StorageUnavailable."""
         at, replay = await self._replay(stream, wanted, began)
@@ -87,7 +87,7 @@ class ReplayPlanner:
         return with_changes(replay, found.frame, since, names_any=found.names_any)
 
     async def _replay(
-        self, stream: Stream, wanted: Wanted, began: datetime
+        self, stream: Stream, wanted: ReplayPoint, began: datetime
     ) -> tuple[datetime | None, Replay]:
         """The time of the position, if it is known, and the replay of messages."""
         everything = stream.hears_all

@@ -22,8 +22,8 @@ from chat_aio.store.maintenance.progress import Advance
 from chat_aio.store.messages import READ
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.sent_counts import WITHOUT_COUNTS
+from chat_aio.store.time_slices import ROWS_AT_ONCE
 from chat_aio.store.tokenizer import terms_of
-from chat_aio.store.turns import ROWS_AT_ONCE
 
 MESSAGES_AT_A_TIME = 500
 HEADS_AT_A_TIME = 10_000
@@ -36,7 +36,7 @@ NEWEST = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class MessageCriteria:
     """The selected messages; `terms` are in normal form, and a message must have them all."""
 
     user_id: str | None = None
@@ -89,12 +89,12 @@ class Newest:
         return [message for _, _, message in sorted(self._kept, key=lambda e: e[:2], reverse=True)]
 
 
-async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument]:
+async def list_heads(database: Database, criteria: MessageCriteria) -> list[CounterDocument]:
     """The heads of the conversations to search, the most recently active first. Raises
     ConversationNotFound."""
-    if wanted.conversation_id is None and wanted.user_id is not None:
+    if criteria.conversation_id is None and criteria.user_id is not None:
         # Found by their messages, since they may have left the conversation.
-        written = {"senderId": wanted.user_id}
+        written = {"senderId": criteria.user_id}
         ids = await database.read(
             lambda: database.messages.distinct("conversationId", written), seconds=SECONDS
         )
@@ -105,8 +105,8 @@ async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument
             rows = database.counters.find(some, WITHOUT_COUNTS)
             heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
     else:
-        heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)
-    since = wanted.since
+        heads = await retention.list_heads(database, conversation_id=criteria.conversation_id)
+    since = criteria.since
     active = [head for head in heads if since is None or head["activityAt"] >= since]
     return sorted(active, key=lambda head: head["activityAt"], reverse=True)
 
@@ -127,7 +127,7 @@ async def list_around(
 
 async def list_newest(
     database: Database,
-    wanted: Wanted,
+    criteria: MessageCriteria,
     heads: Sequence[CounterDocument],
     advance: Advance,
     *,
@@ -139,7 +139,7 @@ async def list_newest(
         below = head["seq"] + 1
         # As long as matches of this conversation may be among the newest.
         if not newest.is_behind(head["activityAt"]):
-            async with aclosing(walk(database, wanted, head, advance)) as pages:
+            async with aclosing(walk(database, criteria, head, advance)) as pages:
                 async for page in pages:
                     below = page.below
                     for message in page.met:
@@ -159,36 +159,36 @@ class Page(NamedTuple):
 
 async def walk(
     database: Database,
-    wanted: Wanted,
+    criteria: MessageCriteria,
     head: CounterDocument,
     advance: Advance,
 ) -> AsyncGenerator[Page, None]:
     """The matches of a conversation as it was when its head was read."""
     below = head["seq"] + 1
-    async for page in walk_down(database, wanted, head["_id"], below):
+    async for page in walk_down(database, criteria, head["_id"], below):
         advance(below - page.below)
         below = page.below
         yield page
 
 
 async def walk_down(
-    database: Database, wanted: Wanted, conversation_id: str, below: int
+    database: Database, criteria: MessageCriteria, conversation_id: str, below: int
 ) -> AsyncGenerator[Page, None]:
     """The matches of a conversation below a seq in pages, newest first; times never rise on the way
     (docs/reference/data-model.md, counters)."""
-    if wanted.until is not None:
-        below = await below_younger(database, conversation_id, below, wanted.until)
+    if criteria.until is not None:
+        below = await below_younger(database, conversation_id, below, criteria.until)
     while below > 1:
-        rows = await _page(database, wanted, conversation_id, below)
-        met, reached = await _sift(database, wanted, rows.documents)
+        rows = await _page(database, criteria, conversation_id, below)
+        met, reached = await _sift(database, criteria, rows.documents)
         # An answer that was cut at MOST_BYTES has fewer rows as well, without being the last.
-        is_last = reached or (rows.complete and len(rows.documents) < _size(wanted))
+        is_last = reached or (rows.complete and len(rows.documents) < _size(criteria))
         below = 1 if is_last else rows.documents[-1]["seq"]
         yield Page(met, below)
 
 
 async def _sift(
-    database: Database, wanted: Wanted, rows: Sequence[MessageDocument]
+    database: Database, criteria: MessageCriteria, rows: Sequence[MessageDocument]
 ) -> tuple[list[MessageDocument], bool]:
     """The matches among messages, newest first, and whether older ones are too old. In time slices:
     finding the terms of a long body takes milliseconds."""
@@ -196,17 +196,17 @@ async def _sift(
     async with database.turns.sliced() as slices:
         for start in range(0, len(rows), ROWS_AT_ONCE):
             for message in shapes.readable("messages", rows[start : start + ROWS_AT_ONCE]):
-                if wanted.since is not None and message["createdAt"] < wanted.since:
+                if criteria.since is not None and message["createdAt"] < criteria.since:
                     return met, True
-                if wanted.is_met_by(message):
+                if criteria.is_met_by(message):
                     met.append(message)
             await slices.give_way()
     return met, False
 
 
-def _size(wanted: Wanted) -> int:
+def _size(criteria: MessageCriteria) -> int:
     """The number of messages that are read in a step."""
-    return min(MESSAGES_AT_A_TIME, TOKENISED_AT_A_TIME) if wanted.terms else MESSAGES_AT_A_TIME
+    return min(MESSAGES_AT_A_TIME, TOKENISED_AT_A_TIME) if criteria.terms else MESSAGES_AT_A_TIME
 
 
 async def below_younger(
@@ -231,17 +231,17 @@ async def below_younger(
 
 
 async def _page(
-    database: Database, wanted: Wanted, conversation_id: str, below: int
+    database: Database, criteria: MessageCriteria, conversation_id: str, below: int
 ) -> Rows[MessageDocument]:
     chosen: dict[str, Any] = {"conversationId": conversation_id, "seq": {"$lt": below}}
-    if wanted.user_id is not None:
+    if criteria.user_id is not None:
         # By the index of own messages: a user may have few among the many of a conversation.
-        chosen["senderId"] = wanted.user_id
+        chosen["senderId"] = criteria.user_id
     rows = database.messages
     return await read_rows(
         database,
         rows,
-        lambda: rows.find_raw_batches(chosen, READ).sort("seq", -1).limit(_size(wanted)),
+        lambda: rows.find_raw_batches(chosen, READ).sort("seq", -1).limit(_size(criteria)),
         most=MOST_BYTES,
     )
 
@@ -262,7 +262,7 @@ class Found(NamedTuple):
 
 async def scan(
     database: Database,
-    wanted: Wanted,
+    criteria: MessageCriteria,
     position: Position | None,
     *,
     most: int,
@@ -272,9 +272,9 @@ async def scan(
     first; fewer if the `deadline` (monotonic) is over, after at least one step.
     """
     found: list[MessageDocument] = []
-    async with aclosing(_conversations(database, wanted, position)) as places:
+    async with aclosing(_conversations(database, criteria, position)) as places:
         async for conversation_id, below in places:
-            pages = walk_down(database, wanted, conversation_id, below)
+            pages = walk_down(database, criteria, conversation_id, below)
             async with aclosing(pages):
                 async for page in pages:
                     room = most - len(found)
@@ -292,32 +292,34 @@ async def scan(
 
 
 async def _conversations(
-    database: Database, wanted: Wanted, position: Position | None
+    database: Database, criteria: MessageCriteria, position: Position | None
 ) -> AsyncGenerator[tuple[str, int], None]:
     """The conversations to search from a position on, and the seq below which to start."""
     start, below = position or ("", NEWEST)
-    if wanted.conversation_id is not None:
+    if criteria.conversation_id is not None:
         if below > 1:
-            yield wanted.conversation_id, below
+            yield criteria.conversation_id, below
         return
-    async for conversation_id in _ids_from(database, wanted, start):
+    async for conversation_id in _ids_from(database, criteria, start):
         if conversation_id != start:
             yield conversation_id, NEWEST
         elif below > 1:  # Otherwise there is nothing left in it.
             yield conversation_id, below
 
 
-async def _ids_from(database: Database, wanted: Wanted, start: str) -> AsyncGenerator[str, None]:
+async def _ids_from(
+    database: Database, criteria: MessageCriteria, start: str
+) -> AsyncGenerator[str, None]:
     """The ids of conversations that may have matches, ascending from one on."""
-    if wanted.user_id is not None:
+    if criteria.user_id is not None:
         # Covered by an index, which has one step for each conversation.
-        written = {"senderId": wanted.user_id, "conversationId": {"$gte": start}}
+        written = {"senderId": criteria.user_id, "conversationId": {"$gte": start}}
         for conversation_id in await database.read(
             lambda: database.messages.distinct("conversationId", written)
         ):
             yield conversation_id
         return
-    active = {} if wanted.since is None else {"activityAt": {"$gte": wanted.since}}
+    active = {} if criteria.since is None else {"activityAt": {"$gte": criteria.since}}
     chosen: dict[str, Any] = {"_id": {"$gte": start}}
     while True:
         rows = database.counters.find({**chosen, **active}, {"_id": 1}).sort("_id", 1)

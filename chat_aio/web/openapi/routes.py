@@ -6,11 +6,11 @@ from functools import cache
 
 from aiohttp import web
 
-from chat_aio.web.keys import CONTEXT
+from chat_aio.web.app_keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.page import page_of
-from chat_aio.web.protecting import UNFRAMED
+from chat_aio.web.security_headers import UNFRAMED
 
 PAGE, DOCUMENT = "/openapi", "/openapi.json"
 # The page has its style inside, and no scripts: nothing else may be loaded or run.

@@ -1,6 +1,6 @@
 /** What leads to messages anywhere: the search, threads and mentions, and Ctrl+K. */
 
-import { Elsewhere } from "../elsewhere.js";
+import { UnlistedConversations } from "../unlisted-conversations.js";
 import { Finder } from "../finder.js";
 import { Inbox } from "../inbox.js";
 import { Search } from "../search.js";
@@ -21,7 +21,7 @@ export class FindingViews {
    */
   constructor(chat, store, people, needs) {
     const { go, goToMessage, goToPerson } = needs;
-    const elsewhere = new Elsewhere(chat, store);
+    const elsewhere = new UnlistedConversations(chat, store);
     const titleIn = (id) => {
       const conversation = elsewhere.conversation(id);
       return conversation ? people.titleOf(conversation) : "";

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../address.js";
 import { element, setText } from "../../../browser/dom.js";
-import { Kept } from "../kept.js";
+import { UserStorage } from "../user-storage.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 
@@ -12,7 +12,7 @@ const HIDDEN = "first-steps-hidden";
 export class FirstSteps {
   #place = document.querySelector(".nothing");
   /** For all who use this browser: they are one person with several windows. */
-  #kept = new Kept("");
+  #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
   #write;
   #node;

@@ -1,6 +1,6 @@
 /** All that is about groups: a new one, the details beside one, the channels, an invite link. */
 
-import { Admission } from "../admission.js";
+import { GroupAccess } from "../group-access.js";
 import { Directory } from "../directory.js";
 import { Invitation } from "../invitation.js";
 import { ChannelDirectory } from "./channels.js";
@@ -24,7 +24,7 @@ export class GroupViews {
   constructor(chat, store, people, needs) {
     const { groups, boundaries, reporting, presence, waiting } = needs;
     const { go, goToMessage, enter, hrefOf } = needs;
-    const admissionTo = (id) => new Admission(chat, store, id);
+    const admissionTo = (id) => new GroupAccess(chat, store, id);
     const directory = new Directory(chat, store, groups);
     const invitation = new Invitation(chat, store, groups);
     const shared = { groups, boundaries, reporting, presence, waiting, goToMessage };

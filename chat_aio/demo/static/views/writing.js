@@ -3,10 +3,10 @@
 import { isInMain } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { closedIn, writingIn } from "./group-words.js";
-import { Waits } from "../../../browser/waits.js";
+import { SlowModeTimer } from "../../../browser/slow-mode-timer.js";
 
 export class Writing {
-  #waits = new Waits(() => this.explain());
+  #waits = new SlowModeTimer(() => this.explain());
   #store;
   #session;
   #people;

@@ -31,7 +31,7 @@ function changesOf(now, before) {
   return changes;
 }
 
-export class Happenings {
+export class GroupActivity {
   /** By conversation: {key, afterSeq, kind, actorId, userIds, text}, in their order. */
   #known = new Map();
   #count = 0;

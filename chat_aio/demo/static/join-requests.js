@@ -3,7 +3,7 @@
 /** The number of groups whose requests are fetched when the page opens; others follow by events. */
 const MOST_ASKED = 10;
 
-export class Waiting {
+export class JoinRequests {
   #chat;
   #store;
   /** The ids of those who wait, by conversation. */

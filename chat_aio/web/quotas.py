@@ -4,7 +4,7 @@ from aiohttp import web
 
 from chat_aio.actions.rate_limits import Kind
 from chat_aio.errors import RateLimited
-from chat_aio.web.keys import CONTEXT, QUOTAS, USER_ID
+from chat_aio.web.app_keys import CONTEXT, QUOTAS, USER_ID
 
 _SPENT = web.RequestKey("spent", list[tuple[str, int]])
 

@@ -2,7 +2,7 @@
 
 const SECOND_MS = 1_000;
 
-export class Waits {
+export class SlowModeTimer {
   /** The end of the wait, by conversation: past times stay until the user has written again. */
   #untils = new Map();
   #timer = null;

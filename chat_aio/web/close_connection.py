@@ -8,7 +8,7 @@ import asyncio
 
 from aiohttp import web
 
-from chat_aio.web.handover import take_over
+from chat_aio.web.connection_takeover import take_over
 
 GOODBYE_SECONDS = 2.0
 """How long a client that is still sending has to notice the answer."""

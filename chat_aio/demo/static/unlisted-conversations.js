@@ -1,6 +1,6 @@
 /** Conversations that the list is not loaded down to, where something of them is shown. No DOM. */
 
-export class Elsewhere {
+export class UnlistedConversations {
   #chat;
   #store;
   #known = new Map();

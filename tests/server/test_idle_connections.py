@@ -8,8 +8,8 @@ from unittest.mock import patch
 import pytest
 from aiohttp import web
 
-from chat_aio.server import patience
-from chat_aio.server.patience import PatientRunner
+from chat_aio.server import idle_connections
+from chat_aio.server.idle_connections import PatientRunner
 
 PATIENCE = 30.0
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -24,9 +24,9 @@ async def place() -> AsyncIterator[tuple[str, int]]:
 
     app = web.Application()
     app.router.add_get("/", answer)
-    runner = PatientRunner(app, keepalive_timeout=patience.IDLE_SECONDS)
+    runner = PatientRunner(app, keepalive_timeout=idle_connections.IDLE_SECONDS)
     await runner.setup()
-    with patch.object(patience, "HEAD_SECONDS", 0.2):
+    with patch.object(idle_connections, "HEAD_SECONDS", 0.2):
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         yield runner.addresses[0]

@@ -2,7 +2,7 @@
 
 import { Paged } from "./paged.js";
 
-export class Admission {
+export class GroupAccess {
   #chat;
   #store;
 

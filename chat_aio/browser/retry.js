@@ -3,7 +3,7 @@
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export class Again {
+export class Retry {
   #work;
   #timer = null;
   #failures = 0;

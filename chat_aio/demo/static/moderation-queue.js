@@ -6,7 +6,7 @@ import { gathered } from "../../browser/tasks.js";
 
 const GATHER_MS = 200;
 
-export class Casework {
+export class ModerationQueue {
   /** Which reports are listed; an empty one: those that wait, open or triaged. */
   status = "";
   isActiveOnly = true;

@@ -1,12 +1,12 @@
 /** The user's read marks: sends them to the service. No DOM. */
 
-import { Again } from "./again.js";
+import { Retry } from "./retry.js";
 import { inTurn, later } from "./tasks.js";
 
 /** Whoever scrolls on has not read what went by. */
 const SEEN_MS = 1_000;
 
-export class Readings {
+export class ReadMarks {
   #chat;
   #store;
   #history;
@@ -14,7 +14,7 @@ export class Readings {
   #seen = later(SEEN_MS);
   /** Where marking as read has failed. */
   #unmarkable = new Set();
-  #again = new Again(() => this.#tryAgain());
+  #again = new Retry(() => this.#tryAgain());
 
   /** `confirm(conversationId)` fetches its count a moment later. */
   constructor(chat, store, { history, confirm }) {

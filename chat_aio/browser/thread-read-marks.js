@@ -5,7 +5,7 @@ import { later } from "./tasks.js";
 /** Whoever scrolls on has not read what went by. */
 const SEEN_MS = 1_000;
 
-export class ThreadReadings {
+export class ThreadReadMarks {
   #chat;
   #onRead;
   #reading = later(SEEN_MS);

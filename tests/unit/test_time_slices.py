@@ -4,7 +4,7 @@ import asyncio
 import time
 
 from chat_aio.store.calls import budget
-from chat_aio.store.turns import SLICE_SECONDS, Turns
+from chat_aio.store.time_slices import SLICE_SECONDS, Turns
 
 AT_ONCE = 8
 STEPS = 5

@@ -3,7 +3,7 @@
  *
  * A browser may refuse to keep anything, or have no room left: the page then goes on without.
  */
-export class Kept {
+export class UserStorage {
   #userId;
   #storage;
 
