@@ -51,16 +51,20 @@ def find_mongod() -> Path:
 
 
 class Mongod:
-    """An async context manager that runs a mongod over `data_dir` on a free loopback port.
+    """An async context manager that runs a mongod over `data_dir` on a loopback port: `port`, or a
+    free one.
 
     `options` are further command-line options of mongod. Raises SetupError, with the reason, if
     mongod is missing or does not start. On Linux mongod ends with this process, even if that is
     killed.
     """
 
-    def __init__(self, data_dir: str | Path, *, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self, data_dir: str | Path, *, port: int | None = None, options: Sequence[str] = ()
+    ) -> None:
         self.data_dir = Path(data_dir)
-        self.port = 0
+        self.port = port or 0
+        self._fixed_port = port
         self._options = options
         self._process: asyncio.subprocess.Process | None = None
 
@@ -79,8 +83,10 @@ class Mongod:
 
     async def __aenter__(self) -> Self:
         program = find_mongod()
+        if self._fixed_port is not None:
+            _require_free(self._fixed_port)
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        self.port = _free_port()
+        self.port = self._fixed_port or _free_port()
         self._process = await asyncio.create_subprocess_exec(
             program,
             "--dbpath",
@@ -120,6 +126,11 @@ class Mongod:
         traceback: TracebackType | None,
     ) -> None:
         await self._stop()
+
+    async def wait(self) -> None:
+        """Return when mongod has ended, by itself or because it was killed."""
+        if self._process is not None:
+            await self._process.wait()
 
     async def _become_primary(self) -> None:
         await self._listening()
@@ -188,6 +199,16 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _require_free(port: int) -> None:
+    """Raise SetupError if another process listens there: its database is not to be configured."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise SetupError(f"mongod cannot listen on 127.0.0.1:{port} ({error})") from None
 
 
 def _end_with_parent() -> None:

@@ -40,6 +40,7 @@ END_SECONDS = 4.5
 
 LATER = {
     "new": "chat_aio.admin.new:new",
+    "mongod": "chat_aio.admin.mongod:mongod",
     "check": "chat_aio.admin.check:check",
     "retention": "chat_aio.admin.retention:retention",
     "conversations": "chat_aio.admin.conversations:conversations",
