@@ -111,7 +111,9 @@ class Mongod:
         )
         try:
             async with asyncio.timeout(START_SECONDS):
-                await self._become_primary()
+                await self._listening()
+                async with AsyncMongoClient[dict[str, Any]](self.url) as client:
+                    await _become_primary(client, f"127.0.0.1:{self.port}")
         except BaseException as error:
             await self._stop()
             if isinstance(error, TimeoutError | PyMongoError):
@@ -131,13 +133,6 @@ class Mongod:
         """Return when mongod has ended, by itself or because it was killed."""
         if self._process is not None:
             await self._process.wait()
-
-    async def _become_primary(self) -> None:
-        await self._listening()
-        async with AsyncMongoClient[dict[str, Any]](self.url) as client:
-            await _initiated(client, f"127.0.0.1:{self.port}")
-            while not (await client.admin.command("hello")).get("isWritablePrimary"):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
 
     async def _listening(self) -> None:
         while True:
@@ -178,7 +173,7 @@ class Mongod:
                 await process.wait()
 
 
-async def _initiated(client: AsyncMongoClient[dict[str, Any]], host: str) -> None:
+async def _become_primary(client: AsyncMongoClient[dict[str, Any]], host: str) -> None:
     """Initiate a replica set of one member, or take over one that was on another port."""
     members = [{"_id": 0, "host": host}]
     try:
@@ -192,6 +187,8 @@ async def _initiated(client: AsyncMongoClient[dict[str, Any]], host: str) -> Non
             moved["members"] = [{**config["members"][0], "host": host}]
             # By force: under the old address there is no primary that could accept it.
             await client.admin.command("replSetReconfig", moved, force=True)
+    while not (await client.admin.command("hello")).get("isWritablePrimary"):  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
 
 
 def _free_port() -> int:

@@ -96,8 +96,9 @@ class HeldLease:
         self._leases.add(self)
         try:
             while True:
-                if await self._take():
-                    break
+                with suppress(StorageUnavailable):
+                    if await self._lease.take():
+                        break
                 await asyncio.sleep(self._lease.seconds / RENEWALS)
         except BaseException as error:
             await self._leave(error)
@@ -113,12 +114,6 @@ class HeldLease:
         traceback: TracebackType | None,
     ) -> None:
         await self._leave(error)
-
-    async def _take(self) -> bool:
-        try:
-            return await self._lease.take()
-        except StorageUnavailable:
-            return False
 
     async def _leave(self, error: BaseException | None) -> None:
         """Release the lease. Raises LeaseLost if it has cancelled the block."""

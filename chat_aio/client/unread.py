@@ -66,7 +66,9 @@ class _Unread:
             )
             self._take(page.messages)
             for root in page.messages:
-                if self._missing and self._may_have_unread(root):
+                thread, began = root.thread_summary, self._began
+                may_have_unread = thread and (began is None or thread.last_reply_at >= began)
+                if self._missing and may_have_unread:
                     with suppress(ChatError):  # Its replies count as missing.
                         await self._read_thread(root.id)
             if not self._missing or (cursor := page.next_cursor) is None:
@@ -90,10 +92,6 @@ class _Unread:
             elif message.seq < self._first and self._began is None:
                 # Times never fall along seq: unread messages are not older than this one.
                 self._began = message.created_at
-
-    def _may_have_unread(self, root: Message) -> bool:
-        thread = root.thread_summary
-        return bool(thread and (self._began is None or thread.last_reply_at >= self._began))
 
     async def _read_thread(self, root_id: str) -> None:
         cursor = None

@@ -29,13 +29,6 @@ Samples = Callable[[Chat, Attachments], Awaitable[None]]
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
 
 
-def _everything() -> Options:
-    """All that a page can show."""
-    return Options(
-        extra_events=True, inbox=True, room_controls=True, moderation_tools=True, prefix_search=True
-    )
-
-
 async def make_demo(
     *,
     data: Path,
@@ -64,7 +57,14 @@ async def make_demo(
         database_factory=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
-        options=_everything(),
+        # All that a page can show.
+        options=Options(
+            extra_events=True,
+            inbox=True,
+            room_controls=True,
+            moderation_tools=True,
+            prefix_search=True,
+        ),
         plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
     )
     app = web.Application(middlewares=[_only_from_here])

@@ -59,9 +59,12 @@ async def write_batch(
         if written.stored:
             await _durable(database, written.stored, deadline)
         outcomes |= _outcomes(remaining, written)
-    return outcomes | {
-        follower: _repeated(outcomes[leader]) for follower, leader in followers.items()
-    }
+    for follower, leader in followers.items():
+        outcome = outcomes[leader]
+        if isinstance(outcome, Appended):
+            outcome = Appended(outcome.message, repeated=True)
+        outcomes[follower] = outcome
+    return outcomes
 
 
 def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
@@ -200,13 +203,6 @@ def _outcomes(drafts: Iterable[Draft], written: BatchAttempt) -> dict[Draft, Dec
         else:
             outcomes[draft] = ConversationNotFound()
     return outcomes
-
-
-def _repeated(outcome: Decision) -> Decision:
-    """The outcome of a draft whose key another draft of its batch has."""
-    if isinstance(outcome, Appended):
-        return Appended(outcome.message, repeated=True)
-    return outcome
 
 
 async def observed(

@@ -197,7 +197,9 @@ class Sequencer:
         finally:
             self._leave_common(drafts)
             if not parts:
-                await self._rest(drafts)
+                # A contended conversation is left to other processes for a moment; callers gather.
+                if self._contended.get(drafts[0].conversation_id, 0.0) > time.monotonic():
+                    await asyncio.sleep(random.uniform(*REST_SECONDS))
                 self._land({draft.conversation_id for draft in drafts})
         await asyncio.gather(*map(self._fly, parts))
 
@@ -225,12 +227,6 @@ class Sequencer:
                 if not isinstance(error, DuplicateWrite) or tries > REBUILDS:
                     await self._separate(waited_for, error)
         return ()
-
-    async def _rest(self, drafts: Sequence[Draft]) -> None:
-        """Leave a contended conversation to other processes for a moment; callers gather here."""
-        now = asyncio.get_running_loop().time()
-        if self._contended.get(drafts[0].conversation_id, 0.0) > now:
-            await asyncio.sleep(random.uniform(*REST_SECONDS))
 
     def _note_contended(self, conversation_id: str) -> None:
         now = time.monotonic()
