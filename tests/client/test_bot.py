@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import AsyncMock, patch
 from uuid import uuid4
 
 import pytest
@@ -250,7 +250,7 @@ async def test_what_the_stream_cannot_replay(
         ]
         assert "echo: gone" not in bodies
 
-    sabotage = patch.object(unread._Unread, "_may_have_unread", lambda *_: False)
+    sabotage = patch.object(unread._Unread, "_read_thread", AsyncMock())
     await prove(scenario, sabotage=sabotage)
     # Without the threads it says what it does not know.
     assert [each for each in caplog.messages if each.startswith("9 unread messages")]
