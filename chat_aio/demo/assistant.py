@@ -42,16 +42,23 @@ def add_assistant(app: web.Application, chat: Chat, drafts: Drafts, user_id: str
 async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
     """Answer messages to the assistant, or with a mention of it, until cancelled. When it may not
     listen, as while it is banned, it tries again."""
-    while True:
-        try:
-            async for event in chat.events(user_id=user_id):
-                if isinstance(event, MessageEvent) and event.type == "message.created":
-                    await _answer(chat, drafts, user_id, event.message)
-        except ChatError as refusal:
-            log.info("the assistant cannot listen: %s", refusal.code)
-        except Exception:
-            log.exception("the assistant has failed, and begins again")
-        await asyncio.sleep(AGAIN_SECONDS)
+    answers: set[asyncio.Task[None]] = set()
+    try:
+        while True:
+            try:
+                async for event in chat.events(user_id=user_id):
+                    if isinstance(event, MessageEvent) and event.type == "message.created":
+                        # A task for each answer: a question does not wait for the answers before.
+                        answer = asyncio.create_task(_answer(chat, drafts, user_id, event.message))
+                        answers.add(answer)
+                        answer.add_done_callback(answers.discard)
+            except ChatError as refusal:
+                log.info("the assistant cannot listen: %s", refusal.code)
+            except Exception:
+                log.exception("the assistant cannot listen, and tries again")
+            await asyncio.sleep(AGAIN_SECONDS)
+    finally:
+        await cancel_and_wait(*answers)
 
 
 async def _answer(chat: Chat, drafts: Drafts, user_id: str, asked: Message) -> None:
@@ -75,6 +82,8 @@ async def _answer(chat: Chat, drafts: Drafts, user_id: str, asked: Message) -> N
                     break
     except ChatError as refusal:
         log.info("the assistant could not answer: %s", refusal.code)
+    except Exception:
+        log.exception("the assistant has failed at message %r", asked.id)
 
 
 async def _model(question: str) -> AsyncIterator[str]:

@@ -68,6 +68,22 @@ async def test_she_listens_again_when_a_ban_is_lifted(
             await asyncio.sleep(0.2)
 
 
+async def test_a_question_does_not_wait_for_the_answer_before(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assistant, "SECONDS_PER_WORD", 0.5)
+    places = [await demo.direct(name, "eliza") for name in ("linus", "dennis")]
+    async with asyncio.timeout(60):
+        for name, place in zip(("linus", "dennis"), places, strict=True):
+            await demo.write(name, place, "What now?")
+            while not (  # noqa: ASYNC110
+                await demo.get(name, f"/conversations/{place}/drafts")
+            )["drafts"]:
+                await asyncio.sleep(0.1)
+    # The first one, of 50 words, is still being written. Both end when the words come faster.
+    assert (await demo.get("linus", f"/conversations/{places[0]}/drafts"))["drafts"]
+
+
 async def test_a_draft_that_ends_without_a_message_goes(visit: Visit, demo: Demo) -> None:
     place = await demo.group("linus", "eliza", name="Questions")
     linus: Page = await visit("linus", place)

@@ -124,7 +124,7 @@ class Reader:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_end_with_parent,
+            preexec_fn=_as_at_a_terminal,
         )
 
     def _change(self, file: Path, change: str) -> None:
@@ -135,6 +135,12 @@ class Reader:
         text = file.read_text()
         assert text.count(before) == 1, f"{file.name} lacks\n{before}"
         file.write_text(text.replace(before, after))
+
+
+def _as_at_a_terminal() -> None:
+    """Ctrl+C works, also where the tests run in a shell's background, which ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _end_with_parent()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
