@@ -68,6 +68,12 @@ async def list_blocked_users(
     )
 
 
+async def require_unblocked(context: Context, pair: list[str], session: Session) -> None:
+    """Raise DirectInteractionBlocked if one of two users has blocked the other."""
+    if await blocks.is_blocked(context.database, pair, session):
+        raise DirectInteractionBlocked
+
+
 async def require_together(
     context: Context, user_id: str, others: Collection[str], session: Session
 ) -> None:

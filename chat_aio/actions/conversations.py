@@ -4,19 +4,20 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import FOLLOW_SECONDS, load_readable, within
 from chat_aio.actions.users import require_users
 from chat_aio.errors import (
     ConversationNotFound,
-    DirectInteractionBlocked,
     InvalidInput,
     StorageUnavailable,
 )
 from chat_aio.schema import inputs
 from chat_aio.schema.models import ConversationWithUnread
-from chat_aio.store import blocks, conversations, deleted_conversations
+from chat_aio.store import conversations, deleted_conversations
 from chat_aio.store.deleted_conversations import IdDeleted
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
@@ -67,7 +68,7 @@ async def _open(
 ) -> Opened:
     """Find or create the conversation of a pair. Raises IdDeleted if it is deleted during the call,
     and as `get_or_create_conversation`."""
-    conversation_id = await context.settings.direct_conversation_id(*pair)
+    conversation_id = await direct_conversation_id(context.settings, *pair)
     # Most calls find it: a block does not hide an existing conversation, and no user is looked up.
     if viewed := await find_viewed(context, user_id, conversation_id):
         return Opened(viewed, is_new=False)
@@ -87,8 +88,7 @@ async def _open(
     # Inside the transaction, which locks the head as a block does: once a block has been
     # acknowledged, no conversation is opened past it.
     async def allowed(session: Session) -> None:
-        if await blocks.is_blocked(context.database, pair, session):
-            raise DirectInteractionBlocked
+        await require_unblocked(context, pair, session)
 
     made, is_new = await conversations.create(context.database, new, allowed=allowed)
     # Otherwise the other user was faster, and both get the same conversation.

@@ -24,7 +24,7 @@ from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.metadata import metadata_to_set, require_editable, require_version
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.screening import file_report, screen
-from chat_aio.actions.writing import load_open, require_open, still_allowed
+from chat_aio.actions.write_rule import load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import InvalidInput, MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend

@@ -13,7 +13,7 @@ from chat_aio.actions.guards import (
 from chat_aio.actions.idempotency import Sent, find_repeated, request_key
 from chat_aio.actions.outgoing import Outgoing
 from chat_aio.actions.sending import post
-from chat_aio.actions.writing import require_open
+from chat_aio.actions.write_rule import require_open
 from chat_aio.errors import MessageDeleted
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import inputs

@@ -9,7 +9,7 @@ from chat_aio.actions.idempotency import Sent, repeated
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.actions.outgoing import Outgoing
 from chat_aio.actions.sending import put, require_place
-from chat_aio.actions.writing import require_open
+from chat_aio.actions.write_rule import require_open
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
 from chat_aio.hooks import BeforeMessageSend

@@ -11,7 +11,7 @@ from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import Mention, MentionPage
 from chat_aio.schema.wire import aware
-from chat_aio.store import conversations, mentions
+from chat_aio.store import conversations, mention_inbox
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.hidden import hidden_from
 from chat_aio.store.mapping import message_from
@@ -48,7 +48,7 @@ async def list_mentions(
 
     async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
         behind = (aware(last["createdAt"]), last["_id"]) if last else position
-        return await mentions.list_newest(
+        return await mention_inbox.list_newest(
             context.database, user_id, behind, hidden=hidden, limit=limit
         )
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_group, load_manageable
+from chat_aio.actions.joining_rules import require_admissible
 from chat_aio.actions.membership import (
     admit,
     apply_change,
@@ -14,7 +15,6 @@ from chat_aio.actions.membership import (
     write_locked,
 )
 from chat_aio.actions.optional_events import publish_join_request
-from chat_aio.actions.room_rules import require_admissible
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, JoinRequestNotFound
 from chat_aio.schema import inputs, pagination

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.joining_rules import hidden_from_new, require_admissible
 from chat_aio.actions.optional_events import publish_resolved
 from chat_aio.actions.permissions import is_admin
-from chat_aio.actions.room_rules import hidden_from_new, require_admissible
 from chat_aio.errors import (
     OUTCOME_UNKNOWN,
     ConversationNotFound,

@@ -11,7 +11,7 @@ from chat_aio.actions.guards import (
 )
 from chat_aio.actions.membership import change_membership, new_change, require_still_managing
 from chat_aio.actions.reading import load_parents, readable_in
-from chat_aio.actions.writing import require_open, require_still_open
+from chat_aio.actions.write_rule import require_open, require_still_open
 from chat_aio.errors import PinLimitExceeded
 from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PINS

@@ -10,7 +10,7 @@ from chat_aio.actions.audience import Audience, get_recipients
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.presence import noticeable
-from chat_aio.actions.writing import require_open
+from chat_aio.actions.write_rule import require_open
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.schema.models import Attachment, Conversation

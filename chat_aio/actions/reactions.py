@@ -12,7 +12,7 @@ from chat_aio.actions.guards import (
     within,
 )
 from chat_aio.actions.reading import load_parents
-from chat_aio.actions.writing import require_open
+from chat_aio.actions.write_rule import require_open
 from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message

@@ -25,7 +25,7 @@ from chat_aio.actions.idempotency import Sent, find_repeated, repeated, request_
 from chat_aio.actions.outgoing import Outgoing
 from chat_aio.actions.reading import load_parents
 from chat_aio.actions.screening import file_report, screen
-from chat_aio.actions.writing import WriteRule, load_open, require_open, still_allowed
+from chat_aio.actions.write_rule import WriteRule, load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
     InternalError,

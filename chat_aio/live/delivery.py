@@ -22,6 +22,7 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import FeedDelivery, Observer
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.signals import END, PROFILES, is_deletion, users_in
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,7 @@ class Delivery:
                     context.snapshots.forget(change.document_id)
                 elif change.collection == "blocks":
                     if pair := blocks.pair_of(change.document_id):
-                        direct_id = await context.settings.direct_conversation_id(*pair)
+                        direct_id = await direct_conversation_id(context.settings, *pair)
                         context.snapshots.forget(direct_id)
                         self._ephemeral.forget(pair)
                 elif change.collection == "bans":

@@ -14,6 +14,7 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.deleted_conversations import IdDeleted, require_unused
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.documents import BlockDocument
 from chat_aio.store.membership import Membership
 from chat_aio.store.settings import Settings
@@ -91,7 +92,7 @@ async def _in_direct(
     until = deadline_within(database.timeout)
     tries = 0
     while True:
-        direct_id = await settings.direct_conversation_id(*block_id.values())
+        direct_id = await direct_conversation_id(settings, *block_id.values())
         async with membership.hold(direct_id) as deadline:
             with suppress(IdDeleted):
                 return await transact_unique(database, partial(body, direct_id), deadline=deadline)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from chat_aio.store import audit, departures
+from chat_aio.store import audit, departures, direct_conversations
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     AuditEntry,
@@ -62,7 +62,7 @@ async def hide(
         await database.deleted_conversations.insert_one(row, session=session)
         await departures.note(database, conversation_id, user_ids, entry["at"], session)
         if conversation["type"] == "direct":
-            await settings.count_deletion(user_ids, session)
+            await direct_conversations.count_deletion(settings, user_ids, session)
         await audit.add(database, entry, session)
         signal = _signal(conversation, user_ids, entry, signal_id)
         await database.signals.insert_one(signal, session=session)

@@ -11,10 +11,11 @@ from chat_aio.actions.context import utc_now
 from chat_aio.errors import SlowMode
 from chat_aio.store import slow_mode
 from tests.actions.test_membership_guards import outcomes
-from tests.actions.test_room_guards import ROUNDS, two
-from tests.actions.test_rooms import People, refusal, say, update
 from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.rooms import People, refusal, say, two, update
 from tests.support.saboteurs import prove
+
+ROUNDS = 8
 
 
 @pytest.fixture

@@ -5,9 +5,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -68,18 +66,13 @@ async def test_unread_messages_are_counted(chat: Chat) -> None:
     assert [await count_unread(chat, user_id) for user_id in ("ann", "bob")] == [6, 0]
 
 
-@pytest.mark.new_database
-async def test_an_account_is_deleted(
-    chat: Chat, database: Database, mongo_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("CHAT_AIO_MONGO_URL", mongo_url)
-    monkeypatch.setenv("CHAT_AIO_DATABASE", database.name)
-    direct = await chat.api.get_or_create_conversation("ann", "bob")
-    await chat.api.send_message("ann", direct.id, "my secret")
-    delete_account = names_of(ALL)["delete_account"]
-    for user_id in ("ann", "nobody"):
-        await delete_account(chat, user_id)
+async def test_an_account_is_deleted(database: Database) -> None:
+    async with Chat(database, admin=database) as chat:
+        direct = await chat.api.get_or_create_conversation("ann", "bob")
+        await chat.api.send_message("ann", direct.id, "my secret")
+        delete_account = names_of(ALL)["delete_account"]
+        for user_id in ("ann", "nobody"):
+            await delete_account(chat, user_id)
     shown = await database["messages"].find_one({"conversationId": direct.id})
     assert shown is not None
     assert "my secret" not in str(shown)

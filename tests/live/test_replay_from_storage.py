@@ -206,35 +206,6 @@ async def test_a_position_without_a_message_of_ones_own(
         assert await tab.next() == Frame(None, None, f"{theirs}:1")
 
 
-async def test_what_cannot_be_told_completely_says_so(
-    person: Any, serve: MakePeople, database: Database
-) -> None:
-    alice = person("alice")
-    conversation_id = await alice.direct("bob")
-    for number in range(6):
-        await alice.send(conversation_id, str(number))
-    await age(database)
-    async with returning(serve, "bob", f"{conversation_id}:3", replay_limit=3) as tab:
-        assert await tab.bodies(3) == ["3", "4", "5"]
-    for bounds in ({"replay_limit": 3}, {"replay_bytes": 1_500}):
-        async with returning(serve, "bob", f"{conversation_id}:2", **bounds) as tab:
-            assert (await tab.event("stream.reset"))["reason"] == "too_many_missed"
-            assert (await tab.next()).id == f"{conversation_id}:6"
-
-
-async def test_a_position_that_was_removed_says_so(
-    person: Any, serve: MakePeople, database: Database
-) -> None:
-    alice = person("alice")
-    conversation_id = await alice.direct("bob")
-    for number in range(3):
-        await alice.send(conversation_id, str(number))
-    await database["messages"].delete_many({"seq": {"$lte": 2}})
-    async with returning(serve, "bob", f"{conversation_id}:1") as tab:
-        assert (await tab.event("stream.reset"))["reason"] == "position_removed"
-        assert (await tab.next()).id == f"{conversation_id}:3"
-
-
 async def test_a_row_that_cannot_be_told_is_passed_over(
     person: Any, serve: MakePeople, database: Database
 ) -> None:

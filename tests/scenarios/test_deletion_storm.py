@@ -14,6 +14,7 @@ from chat_aio.actions.maintenance.legal_holds import place
 from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
 from chat_aio.store import blocks, conversations, deletion
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.settings import Settings
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
@@ -285,7 +286,6 @@ async def test_a_pair_that_was_looked_up_before(serve: MakePeople, database: Dat
 async def test_a_block_that_was_looked_up_before(make_chat: MakeChat, database: Database) -> None:
     """It counts for the pair's next conversation, and leaves no stub under the old id."""
     chat = await make_chat()
-    compute = Settings.direct_conversation_id
 
     async def scenario() -> None:
         await chat.api.moderation.unblock_user("alice", "bob")
@@ -294,10 +294,10 @@ async def test_a_block_that_was_looked_up_before(make_chat: MakeChat, database: 
         await settled(database, old)
         stale = [old]
 
-        async def computed(self: Settings, *pair: str) -> str:
-            return stale.pop() if stale else await compute(self, *pair)
+        async def computed(settings: Settings, *pair: str) -> str:
+            return stale.pop() if stale else await direct_conversation_id(settings, *pair)
 
-        with patch.object(Settings, "direct_conversation_id", computed):
+        with patch.object(blocks, "direct_conversation_id", computed):
             await chat.api.moderation.block_user("alice", "bob")
         with pytest.raises(ChatError, match="blocked"):
             await chat.api.get_or_create_conversation("bob", "alice")

@@ -13,10 +13,9 @@ from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.indexes import Index
-from chat_aio.store.settings import Settings
 from chat_aio.store.unread import count_unread
 from tests.conftest import Database as Handle
-from tests.store.conftest import MakeStore, Store
+from tests.store.conftest import Store
 
 INDEXES = list(indexes.load())
 UNIQUE = {
@@ -183,18 +182,6 @@ async def compressor(database: Handle) -> str:
     stats = await database.command("collStats", "messages", indexDetails=True)
     made: str = stats["indexDetails"]["search"]["creationString"]
     return made.partition("block_compressor=")[2].partition(",")[0]
-
-
-async def test_the_direct_key_is_made_once(make_store: MakeStore) -> None:
-    stores = [make_store() for _ in range(4)]
-    ids = await asyncio.gather(
-        *(
-            Settings(stores[number % 4].database).direct_conversation_id("a", "b")
-            for number in range(32)
-        )
-    )
-    assert len(set(ids)) == 1
-    assert await stores[0].database.settings.count_documents({}) == 1
 
 
 async def test_a_database_that_goes_away_while_the_chat_opens_is_a_setup_error(

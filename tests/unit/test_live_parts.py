@@ -1,10 +1,10 @@
-"""Frames, buffer, replay and the single stream, without any database."""
+"""Frames, replay and the single stream, without any database."""
 
 import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -13,15 +13,11 @@ import pytest
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.live.event import (
-    DurableEvent,
-    MessageChanged,
-    MessageCreated,
     ReactionChanged,
     ShownMessage,
 )
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.message_filter import MessageFilter
-from chat_aio.live.replay.buffer import BufferedEvent, ReplayBuffer
 from chat_aio.live.replay.positions import is_moment, moment_frame, position_from, time_of_moment
 from chat_aio.live.replay.replay import (
     Cover,
@@ -34,41 +30,8 @@ from chat_aio.live.replay.replay import (
 from chat_aio.live.stream import Stream
 from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.schema.events import ResetEvent
+from tests.support.live_events import NOON, event, kept
 from tests.support.pipes import Connected
-
-NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
-
-
-def event(
-    index: int,
-    name: str,
-    *,
-    created: bool = True,
-    changed_at: datetime | None = None,
-    seconds: float | None = None,
-) -> DurableEvent:
-    """A durable event of message `name`, such as "c:5", written some seconds after noon."""
-    conversation_id, seq = name.split(":")
-    written_at = NOON + timedelta(seconds=index if seconds is None else seconds)
-    if created:
-        return MessageCreated(
-            index=index,
-            conversation_id=conversation_id,
-            encode=lambda: frame_from(f"created {name}".encode()),
-            seq=int(seq),
-            changed_at=changed_at,
-            written_at=written_at,
-            message_id=name,
-            sender_id="alice",
-        )
-    return MessageChanged(
-        index=index,
-        conversation_id=conversation_id,
-        encode=lambda: frame_from(f"updated {name}".encode()),
-        seq=int(seq),
-        changed_at=changed_at or written_at,
-        message_id=name,
-    )
 
 
 def stored(text: str, *, changed_at: datetime | None = None) -> ReplayedEvent:
@@ -125,112 +88,6 @@ def test_a_frame_is_one_line_of_json_and_one_chunk() -> None:
 )
 def test_what_a_last_event_id_names(text: str | None, position: object) -> None:
     assert position_from(text) == position
-
-
-def buffer_of(*, max_events: int, max_bytes: int) -> ReplayBuffer:
-    """An hour after noon."""
-    now = NOON + timedelta(hours=1)
-    return ReplayBuffer(max_events=max_events, max_bytes=max_bytes, clock=lambda: now)
-
-
-def test_the_ring_answers_in_feed_order() -> None:
-    buffer = buffer_of(max_events=100, max_bytes=10_000)
-    for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
-        buffer.append(each)
-    assert [each.index for each in buffer.list_after(kept(1), ["a", "b"])] == [2, 3]
-    assert [each.index for each in buffer.list_after(kept(0), ["c", "a"])] == [1, 3, 4]
-    assert buffer.list_after(kept(4), ["a", "b", "c"]) == []
-    newest = buffer.newest_created(["a", "b"])
-    assert newest is not None
-    assert newest.index == 3
-    assert buffer.newest_created(["x"]) is None
-
-
-def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
-    buffer = buffer_of(max_events=3, max_bytes=10_000)
-    for index in range(1, 11):
-        buffer.append(event(index, f"a:{index}"))
-    assert buffer.find_created("a", 7) is None
-    assert buffer.find_created("a", 8) is not None
-    assert [each.name[1] for each in buffer.list_after(kept(0), ["a"])] == [8, 9, 10]
-    small = buffer_of(max_events=100, max_bytes=3 * kept(1, "a:1").size)
-    for index in range(1, 10):
-        small.append(event(index, f"a:{index}"))
-    assert [each.name[1] for each in small.list_after(kept(0), ["a"])] == [7, 8, 9]
-
-
-def test_the_ring_takes_a_created_event_once() -> None:
-    buffer = buffer_of(max_events=100, max_bytes=10_000)
-    buffer.append(event(1, "a:1"))
-    buffer.append(event(2, "a:1"))
-    assert [each.index for each in buffer.list_after(kept(0), ["a"])] == [1]
-
-
-def test_the_ring_names_the_last_change_of_a_message() -> None:
-    """What was taken back is not told again."""
-    buffer = buffer_of(max_events=100, max_bytes=10_000)
-    buffer.append(event(1, "c:1"))
-    buffer.append(event(2, "c:2"))
-    buffer.append(event(3, "c:1", created=False))
-    buffer.append(event(4, "c:2", created=False))
-    buffer.append(event(5, "c:1", created=False))
-    found = buffer.list_after(kept(0), ["c"])
-    assert [(each.name, each.created) for each in found] == [
-        (("c", 1), True),
-        (("c", 2), True),
-        (("c", 2), False),
-        (("c", 1), False),
-    ]
-    assert [each.index for each in buffer.list_after(kept(3), ["c"])] == [4, 5]
-
-
-def test_the_ring_names_what_was_told_before_and_is_later_by_its_time() -> None:
-    """A replay from storage tells it later, and may have been cut behind the one that was seen."""
-    buffer = buffer_of(max_events=4, max_bytes=10_000)
-    buffer.append(event(1, "a:1", seconds=20))
-    buffer.append(event(2, "a:2", seconds=30))
-    buffer.append(event(3, "b:1", seconds=10))
-    buffer.append(event(4, "b:2", seconds=25))
-    seen = buffer.find_created("b", 1)
-    assert seen is not None
-    assert [each.index for each in buffer.list_after(seen, ["a", "b"])] == [1, 2, 4]
-    later = buffer.find_created("b", 2)
-    assert later is not None
-    assert [each.index for each in buffer.list_after(later, ["a", "b"])] == [2]
-    buffer.append(event(5, "b:3", seconds=40))
-    assert buffer.find_created("b", 1) is None, "what it would have to name is not held"
-    assert buffer.find_created("b", 2) is later
-    buffer.append(event(6, "b:4", seconds=50))
-    assert buffer.find_created("b", 2) is None
-
-
-def test_a_time_of_the_far_future_holds_for_a_minute() -> None:
-    """Another program's row: else no position would ever be found in the buffer again."""
-    now = NOON
-    buffer = ReplayBuffer(max_events=1, max_bytes=10_000, clock=lambda: now)
-    buffer.append(event(1, "a:1", seconds=1e8))
-    buffer.append(event(2, "b:1", seconds=30))
-    assert buffer.find_created("b", 1) is None
-    now += timedelta(minutes=2)
-    buffer.append(event(3, "b:2", seconds=120))
-    assert buffer.find_created("b", 2) is not None
-
-
-def test_the_ring_forgets_changes_with_the_rest() -> None:
-    buffer = buffer_of(max_events=2, max_bytes=10_000)
-    for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
-        buffer.append(each)
-    assert [each.index for each in buffer.list_after(kept(0), ["c"])] == [2, 3]
-    buffer.append(event(4, "c:3"))
-    assert [each.index for each in buffer.list_after(kept(0), ["c"])] == [3, 4]
-    assert not buffer._changed
-    assert buffer._bytes == sum(each.size for each in buffer._events)
-
-
-def kept(index: int, name: str = "seen:1", *, created: bool = True) -> BufferedEvent:
-    conversation_id, seq = name.split(":")
-    at = NOON + timedelta(seconds=index)
-    return BufferedEvent(index, (conversation_id, int(seq)), name, created, at, at)
 
 
 def test_a_replay_names_only_what_was_told() -> None:

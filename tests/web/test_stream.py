@@ -217,21 +217,6 @@ async def test_ids_that_name_no_message_replay_nothing(person: People, name: str
         assert await tab.bodies(1) == ["new"]
 
 
-async def test_what_cannot_be_replayed_completely_says_so(serve: MakePeople) -> None:
-    person = await serve(replay_limit=3)
-    alice = person("alice")
-    conversation_id = await alice.direct("bob")
-    for number in range(6):
-        await alice.send(conversation_id, str(number))
-    await alice.told_all()
-    async with alice.tab(f"{conversation_id}:3") as tab:
-        assert await tab.bodies(3) == ["3", "4", "5"]
-    async with alice.tab(f"{conversation_id}:2") as tab:
-        reset = await tab.event("stream.reset")
-        assert reset == {"type": "stream.reset", "reason": "too_many_missed"}
-        assert (await tab.next()).id == f"{conversation_id}:6"
-
-
 async def test_a_process_that_lags_catches_up_before_it_replays(serve: MakePeople) -> None:
     """The client was told of a message by another process, before this one was."""
     one, other = await serve(), await serve()

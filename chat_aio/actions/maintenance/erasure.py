@@ -15,6 +15,7 @@ from chat_aio.actions.groups import AUTHORS, seniority, without_erased
 from chat_aio.actions.guards import require_user
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
+from chat_aio.store.direct_conversations import count_erasure
 from chat_aio.store.documents import ParticipantDocument, ReportDocument
 from chat_aio.store.maintenance import erasure, legal_holds
 from chat_aio.store.maintenance.erasure import Erasure, Write, rename_in_stamp, value_at
@@ -385,7 +386,7 @@ async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
         if conversation["type"] == "group":
             staying = without_erased(conversation["participants"], of.user_id)
             return MembershipChange(change=change, fields={"participants": staying})
-        await context.settings.count_erasure(of.pseudonym, locked.session)
+        await count_erasure(context.settings, of.pseudonym, locked.session)
         participants = []
         for participant in conversation["participants"]:
             if participant["userId"] == of.user_id:

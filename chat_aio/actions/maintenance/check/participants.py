@@ -9,6 +9,7 @@ from chat_aio.actions.maintenance.check.findings import Violation, is_erased, vi
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.store import deleted_conversations
 from chat_aio.store.database import Database
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 from chat_aio.store.settings import Settings
 
@@ -28,7 +29,7 @@ class DirectIds:
         self._known = self._known or await self._is_kept(DIRECT_KEY)
         if not self._known:
             return "an id, and no key in settings", "the key that ids are made with"
-        expected = await self._settings.direct_conversation_id(*pair)
+        expected = await direct_conversation_id(self._settings, *pair)
         if found == expected or await deleted_conversations.find(self._database, str(found)):
             return None
         for user_id in pair:

@@ -15,6 +15,7 @@ from chat_aio.schema.lines import (
     line_from,
     parsed,
 )
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.maintenance.progress import Advance
 from chat_aio.store.numbering import weight_of
@@ -68,7 +69,7 @@ class Names:
         users = [participant.user_id for participant in line.participants]
         if line.type == "direct" and len(users) == 2 and not any(map(is_erased, users)):
             # The id that a first message between the two would make, so that they find it again.
-            found = await self.settings.direct_conversation_id(users[0], users[1])
+            found = await direct_conversation_id(self.settings, users[0], users[1])
         elif line.id is not None:
             found = id_here("conversation", line.id)
         else:

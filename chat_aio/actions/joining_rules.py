@@ -1,5 +1,5 @@
-"""Rules of room controls: bans from groups, and messages from before a user joined
-(specification 13). `writing.py` has the rules of frozen groups and slow mode.
+"""Rules of joining a group: users banned from it may not, and messages from before may be hidden
+(specification 13).
 """
 
 from collections.abc import Collection
