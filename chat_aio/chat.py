@@ -77,6 +77,9 @@ APIS = (
 )
 """All APIs of actions, which rate limits and documents list."""
 
+SEARCH_INDEXES = frozenset({"prefix_search", "search_filters"})
+"""The options whose indexes a host needs none of that finds messages by its own `search_messages`."""
+
 
 class Chat:
     """A chat over one database.
@@ -110,6 +113,8 @@ class Chat:
         self._mounted = self._opened = self._opening = self._closing = False
         self._leases = Leases()
         self._database = database_over(database, self._options)
+        if asked.search_messages is not None:
+            self._database.flags -= SEARCH_INDEXES
         if listening:
             self._database.calls.on_ended = database_timer(listening)
         primary = PrimaryClock()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar
 
@@ -140,6 +141,34 @@ class UserSearch:
     limit: int
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageSearch:
+    """Which messages does `user_id` find in these conversations, which the user may read? `query`
+    is None for a search by filters alone; the filters are those of the request, with the user's id
+    in place of `me`. `cursor` is the `next_cursor` of the previous answer."""
+
+    user_id: str
+    conversation_ids: tuple[str, ...]
+    query: str | None
+    prefix: bool
+    sender_id: str | None
+    since: datetime | None
+    until: datetime | None
+    has_attachments: bool
+    mentions: str | None
+    limit: int
+    cursor: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundMessages:
+    """The ids of the messages found, the best first, at most 2,000. `next_cursor` leads to further
+    ones: any text of up to 1,000 characters, which clients can read and change; None at the end."""
+
+    message_ids: Sequence[str]
+    next_cursor: str | None = None
+
+
 class Exempt(Enum):
     """The type of `EXEMPT`."""
 
@@ -156,6 +185,7 @@ RateAnswer = float | Exempt | None
 RateRule = Callable[[RateContext], Awaitable[RateAnswer] | RateAnswer]
 ProfilesHook = Callable[[Sequence[str]], Awaitable[Mapping[str, Profile]] | Mapping[str, Profile]]
 RolesHook = Callable[[str], Awaitable[Collection[Role]] | Collection[Role]]
+MessageSearchHook = Callable[[MessageSearch], Awaitable[FoundMessages] | FoundMessages]
 UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]]
 
 
@@ -167,6 +197,7 @@ class Hooks:
     would be shown (specification 5.5). `can_create`, `can_leave` and `can_delete_message` restrict
     the default rules further (specification 5.6). `profiles` gets up to 100 user ids;
     `search_users` returns the ids of those it finds, the best first (docs/guides/people.md).
+    `search_messages` finds messages in place of MongoDB (docs/guides/search.md).
     `allowed_roles` returns the roles that a user's messages may have over HTTP (specification
     4.16). Only users for whom `can_set_key` returns True may use keys of groups over HTTP
     (specification 17.2), and only those for whom `can_delete` returns True may delete conversations
@@ -191,6 +222,7 @@ class Hooks:
     rate_limit: RateRule | None = None
     profiles: ProfilesHook | None = None
     search_users: UserSearchHook | None = None
+    search_messages: MessageSearchHook | None = None
     allowed_roles: RolesHook | None = None
     can_set_key: Callable[[KeyContext], Answer] | None = None
 

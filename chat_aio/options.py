@@ -120,6 +120,11 @@ class Options:
         "searches may ask for words that begin with the last one, while it is typed; takes an "
         "index of its own",
     )
+    search_filters: bool = option(
+        False,
+        "searches may select messages by sender, time, attachments and mentions, also without "
+        "words; takes four indexes",
+    )
     message_version_days: float = option(
         30.0,
         "how long moderators see what a message was before it was edited, deleted or removed; "

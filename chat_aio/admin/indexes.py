@@ -31,7 +31,7 @@ def indexes() -> None:
 
 
 @indexes.command()
-@setting_options("prefix_search", "conversation_keys", "metadata_indexes")
+@setting_options("prefix_search", "search_filters", "conversation_keys", "metadata_indexes")
 @reading
 def check(as_json: bool, **place: Any) -> None:
     """List missing, different and surplus ones; exit code 3 if any are missing or different.
@@ -47,7 +47,7 @@ def check(as_json: bool, **place: Any) -> None:
 
 @indexes.command()
 @click.option("--dry-run", is_flag=True, help="Show what would be done, and write nothing.")
-@setting_options("prefix_search", "conversation_keys", "metadata_indexes")
+@setting_options("prefix_search", "search_filters", "conversation_keys", "metadata_indexes")
 @reading
 def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
     """Create missing indexes and validators. A different index is refused: drop it yourself

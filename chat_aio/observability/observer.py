@@ -35,6 +35,7 @@ Hook = Literal[
     "rate_limit",
     "profiles",
     "search_users",
+    "search_messages",
     "can_create",
     "can_leave",
     "can_delete_message",

@@ -403,16 +403,35 @@ class Reaction(Input):
     emoji: Emoji
 
 
-class Search(MessageList):
-    query: Query = Field(alias="q")
+class FilteredSearch(MessageList):
+    """A search by words, by filters, or by both (`search_filters`)."""
+
+    query: Query | None = Field(default=None, alias="q")
     conversation_id: Id | None = None
     prefix: bool = False
+    sender_id: Id | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    has_attachments: bool = False
+    mentions: Id | None = None
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any page of messages; a query string has the flag as text. Raises InvalidInput for
-        any text but `true` and `false`."""
-        return {**super().arguments(body), "prefix": _flag("prefix", body)}
+        """As for any page of messages; a query string has the flags as text. Raises InvalidInput
+        for any text but `true` and `false`."""
+        flags = {"prefix": _flag("prefix", body), "has_attachments": _flag("hasAttachments", body)}
+        return {**super().arguments(body), **flags}
+
+
+class Search(FilteredSearch):
+    """A search by words. The filters are refused, and not described, without their option."""
+
+    query: Query = Field(alias="q")
+    sender_id: SkipJsonSchema[Id | None] = None
+    since: SkipJsonSchema[Moment | None] = None
+    until: SkipJsonSchema[Moment | None] = None
+    has_attachments: SkipJsonSchema[bool] = False
+    mentions: SkipJsonSchema[Id | None] = None
 
 
 class MarkReadRequest(Input):

@@ -1,8 +1,8 @@
 """Search: matches on stored terms, found through a text index, and beginnings of terms through a
-separate index (specification 6)."""
+separate index; without words the newest messages that filters select (specification 6)."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,8 +12,10 @@ from pymongo.errors import OperationFailure
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
 from chat_aio.schema.normal_text import is_run
+from chat_aio.store import keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.hidden import Hidden, unless_hidden
+from chat_aio.store.search_filters import CONVERSATIONS_AT_ONCE, NO_FILTERS, SearchFilters
 from chat_aio.store.tokenizer import most_telling, tokens_of
 
 log = logging.getLogger(__name__)
@@ -40,11 +42,8 @@ class IndexMissing(Exception):
 Rank = tuple[int, datetime, str]
 """The rank of a match: score, creation time, id; each descending."""
 
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    message_id: str
-    rank: Rank
+Ranks = dict[str, Rank]
+"""The ranks of matches by their messages' ids, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +56,16 @@ class SearchTerms:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The scope of a user's search: conversations, and the messages hidden from the user in
-    them."""
+    """The scope of a user's search: conversations, the messages hidden from the user in them, and
+    filters."""
 
     conversation_ids: Sequence[str]
     hidden: Hidden
+    filters: SearchFilters = NO_FILTERS
+
+    def conditions(self) -> list[dict[str, Any]]:
+        """The conditions of a query, except the one for the conversations."""
+        return [*self.filters.conditions(), *unless_hidden(self.hidden)]
 
 
 async def list_matches(
@@ -72,7 +76,7 @@ async def list_matches(
     before: Rank | None,
     limit: int,
     seconds: float,
-) -> list[Match]:
+) -> Ranks:
     """The messages in a scope that match `wanted`, ranked behind `before`.
 
     Raises StorageUnavailable if it takes longer than `seconds`, and IndexMissing while the index
@@ -80,9 +84,8 @@ async def list_matches(
     """
     wanted = SearchTerms(list(dict.fromkeys(wanted.terms)), wanted.beginning)
     if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
-        return []
+        return {}
     candidates, hint = _candidates(scope.conversation_ids, wanted)
-    index = hint.get("hint", TEXT_INDEX)
     behind: list[dict[str, Any]] = []
     if before is not None:
         score, created_at, message_id = before
@@ -93,13 +96,56 @@ async def list_matches(
         ]
     pipeline: list[dict[str, Any]] = [
         {"$match": {**candidates, **_matching(scope.conversation_ids, wanted)}},
-        *({"$match": condition} for condition in unless_hidden(scope.hidden)),
+        *({"$match": condition} for condition in scope.conditions()),
         # Ranked without bodies, which the caller reads for one page only.
         {"$project": {"createdAt": 1, "score": _score(wanted)}},
         *([{"$match": {"$or": behind}}] if behind else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
         {"$limit": limit},
     ]
+    found = await _aggregate(database, pipeline, hint, seconds=seconds)
+    return {row["_id"]: (row["score"], row["createdAt"], row["_id"]) for row in found}
+
+
+async def list_newest(
+    database: Database, scope: Scope, *, before: Rank | None, limit: int, seconds: float
+) -> Ranks:
+    """The messages that the filters of a scope select, newest first, behind `before`; the score of
+    each is 0. Raises as `list_matches`."""
+    position = before and before[1:]
+    parts = [
+        {"deletedAt": None, "createdAt": {"$type": "date"}, "_id": {"$type": "string"}},
+        *scope.conditions(),
+        keyset_query.behind(position),
+        # The span of the index, which MongoDB does not take from the alternatives above.
+        {"createdAt": {"$lte": position[0]}} if position else {},
+    ]
+    kept: list[Any] = []
+    for start in range(0, len(scope.conversation_ids), CONVERSATIONS_AT_ONCE):
+        some = list(scope.conversation_ids[start : start + CONVERSATIONS_AT_ONCE])
+        newer = {"createdAt": {"$gte": kept[-1]["createdAt"]}} if len(kept) == limit else {}
+        pipeline: list[dict[str, Any]] = [
+            {"$match": {"$and": [{"conversationId": {"$in": some}}, *parts, newer]}},
+            {"$sort": dict(keyset_query.newest())},
+            {"$limit": limit},
+            {"$project": {"createdAt": 1}},
+        ]
+        hint = {"hint": scope.filters.index}
+        kept += await _aggregate(database, pipeline, hint, seconds=seconds)
+        kept.sort(key=lambda row: (row["createdAt"], row["_id"]), reverse=True)
+        del kept[limit:]
+    return {row["_id"]: (0, row["createdAt"], row["_id"]) for row in kept}
+
+
+async def _aggregate(
+    database: Database,
+    pipeline: Sequence[Mapping[str, Any]],
+    hint: Mapping[str, str],
+    *,
+    seconds: float,
+) -> list[Any]:
+    """Run a search by the index of `hint`, or by the text index. Raises IndexMissing."""
+    index = hint.get("hint", TEXT_INDEX)
     try:
         found = await database.aggregate(database.messages, pipeline, seconds=seconds, **hint)
     except OperationFailure as error:
@@ -119,15 +165,12 @@ async def list_matches(
     if index in database.missing_search_indexes:
         database.missing_search_indexes.discard(index)
         log.warning("the index %s of messages exists again", index, extra={"index": index})
-    return [
-        Match(message["_id"], (message["score"], message["createdAt"], message["_id"]))
-        for message in found
-    ]
+    return found
 
 
 def _candidates(
     conversation_ids: Sequence[str], wanted: SearchTerms
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The index that finds candidates: a condition, or a hint."""
     # `$text` joins its words by OR, so the index is queried only for the probably rarest entry, as
     # one token per conversation; the rest is matched on the results (decision 0004).

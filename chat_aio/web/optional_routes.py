@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from chat_aio import errors
-from chat_aio.actions import deletion
+from chat_aio.actions import deletion, searching
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema import inputs
@@ -12,9 +12,9 @@ from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
 from chat_aio.web.moderation_tools_routes import DESK_ROUTES
-from chat_aio.web.operations import Operation, Streaming
+from chat_aio.web.operations import Listing, Operation, Streaming
 from chat_aio.web.room_routes import ROOM_ROUTES
-from chat_aio.web.routes import ROUTES
+from chat_aio.web.routes import ROUTES, SEARCH_ERRORS
 
 DELETION = Operation(
     "DELETE",
@@ -25,6 +25,15 @@ DELETION = Operation(
     errors=(errors.ConversationNotFound, errors.NotConversationAdmin, errors.LegalHold),
 )
 """The route of a chat whose host has the hook `can_delete`."""
+
+SEARCH = Listing(
+    "GET",
+    "/search/messages",
+    searching.search_messages,
+    query=inputs.FilteredSearch,
+    errors=SEARCH_ERRORS,
+)
+"""The route of a chat with the option `search_filters`."""
 
 
 def routes_with(
@@ -40,6 +49,8 @@ def routes_with(
         added += ROOM_ROUTES
     if options.editable_metadata:
         added += [*METADATA_ROUTES, *([UPDATE_ROOM] if options.room_controls else [])]
+    if options.search_filters:
+        added.append(SEARCH)
     if options.inbox:
         added += INBOX_ROUTES
     if options.moderation_tools:

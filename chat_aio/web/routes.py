@@ -34,6 +34,8 @@ from chat_aio.web.refusals import (
 )
 from chat_aio.web.sse import stream
 
+SEARCH_ERRORS = (*READING, errors.SearchUnsupported)
+
 ROUTES: tuple[Operation | Streaming, ...] = (
     Opening(
         "POST",
@@ -98,7 +100,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "/search/messages",
         searching.search_messages,
         query=inputs.Search,
-        errors=(*READING, errors.SearchUnsupported),
+        errors=SEARCH_ERRORS,
     ),
     Operation(
         "POST",

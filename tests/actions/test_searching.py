@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chat_aio import Chat, Hooks
-from chat_aio.actions import searching
+from chat_aio.actions import search_index
 from chat_aio.capabilities import Capability
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import PermissionContext
@@ -270,7 +270,7 @@ async def test_a_search_that_takes_too_long(chat: Chat) -> None:
     direct = await chat.api.get_or_create_conversation("alice", "bob")
     await chat.api.send_message("alice", direct.id, "word")
     with (
-        patch.object(searching, "SECONDS", 0.3),
+        patch.object(search_index, "SECONDS", 0.3),
         patch.object(search, "_score", lambda _: {"$function": SLEEP}),
         pytest.raises(StorageUnavailable),
     ):
