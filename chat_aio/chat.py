@@ -78,7 +78,7 @@ APIS = (
 """All APIs of actions, which rate limits and documents list."""
 
 SEARCH_INDEXES = frozenset({"prefix_search", "search_filters"})
-"""The options whose indexes a host needs none of that finds messages by its own `search_messages`."""
+"""The options whose indexes are not needed with the hook `search_messages`."""
 
 
 class Chat:

@@ -64,10 +64,11 @@ export class Chat {
      * @type {(conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline} */
     listThread: (conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline;
     /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
-     * begin with the last one, where the service has `prefix_search`.
-     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
-     *   prefix?: boolean}) => PageOfMessages} */
-    searchMessages: (q: string, options?: PagingMessages & {
+     * begin with the last one, where the service has `prefix_search`. Filters need `search_filters`;
+     * with them `q` may be null: then the newest come first.
+     * @type {(q: string | null, options?: PagingMessages & SearchFilters &
+     *   {conversationId?: string | null, prefix?: boolean}) => PageOfMessages} */
+    searchMessages: (q: string | null, options?: PagingMessages & SearchFilters & {
         conversationId?: string | null;
         prefix?: boolean;
     }) => PageOfMessages;
@@ -979,6 +980,16 @@ export type PagingMessages = Paging & {
 export type PagingTimeline = PagingMessages & {
     around?: string;
     after?: string;
+};
+/**
+ * `mentions` is a user's id or `me`; `until` is not included
+ */
+export type SearchFilters = {
+    senderId?: string;
+    since?: string;
+    until?: string;
+    hasAttachments?: boolean;
+    mentions?: string;
 };
 /**
  * Its arguments.

@@ -124,6 +124,8 @@
  *   metadata?: {[field: string]: string | number | boolean}}} Listing
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {PagingMessages & {around?: string, after?: string}} PagingTimeline
+ * @typedef {{senderId?: string, since?: string, until?: string, hasAttachments?: boolean,
+ *   mentions?: string}} SearchFilters  `mentions` is a user's id or `me`; `until` is not included
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean, attachmentIds?: string[]}} Composed
@@ -297,9 +299,10 @@ export class Chat {
   listThread = (id, rootId, options) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, options);
   /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
-   * begin with the last one, where the service has `prefix_search`.
-   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
-   *   prefix?: boolean}) => PageOfMessages} */
+   * begin with the last one, where the service has `prefix_search`. Filters need `search_filters`;
+   * with them `q` may be null: then the newest come first.
+   * @type {(q: string | null, options?: PagingMessages & SearchFilters &
+   *   {conversationId?: string | null, prefix?: boolean}) => PageOfMessages} */
   searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
   /** One has read up to this message.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */

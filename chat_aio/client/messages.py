@@ -1,6 +1,7 @@
 """Messages over HTTP. A send is stored once, however often it is repeated after failures."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -125,22 +126,33 @@ class Messages(Calls):
 
     async def search_messages(
         self,
-        query: str,
+        query: str | None = None,
         *,
         conversation_id: str | None = None,
         prefix: bool = False,
+        sender_id: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        has_attachments: bool = False,
+        mentions: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
-        """Most relevant first; with `prefix` also what has longer words that begin with the last
-        one, where the service has `prefix_search`."""
+        """Most relevant first; with `prefix` also messages with longer words that begin with the
+        last one, where the service has `prefix_search`. The other parameters are filters, where it
+        has `search_filters`: without `query` the newest first; `mentions` may be `me`."""
         answer = await self._get(
             "search",
             "messages",
             q=query,
             conversation_id=conversation_id,
-            prefix="true" if prefix else None,
+            prefix=prefix or None,
+            sender_id=sender_id,
+            since=since,
+            until=until,
+            has_attachments=has_attachments or None,
+            mentions=mentions,
             limit=limit,
             cursor=cursor,
             include=joined(include),

@@ -110,8 +110,8 @@ async def list_matches(
 async def list_newest(
     database: Database, scope: Scope, *, before: Rank | None, limit: int, seconds: float
 ) -> Ranks:
-    """The messages that the filters of a scope select, newest first, behind `before`; the score of
-    each is 0. Raises as `list_matches`."""
+    """The messages that the filters of a scope select, newest first, behind `before`. All scores
+    are 0. Raises as `list_matches`."""
     position = before and before[1:]
     parts = [
         {"deletedAt": None, "createdAt": {"$type": "date"}, "_id": {"$type": "string"}},

@@ -98,6 +98,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
             inbox=True,
             room_controls=True,
             conversation_keys=True,
+            search_filters=True,
             editable_metadata=True,
             metadata_indexes=("orderId",),
             moderation_tools=True,

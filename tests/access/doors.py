@@ -36,6 +36,15 @@ GIVEN: dict[str, Given] = {
     "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
     "GET /users": {"ids": "{asker},{outlaw}"},
     "GET /search/messages mine": {"q": "word"},
+    "GET /search/messages filtered": {"senderId": "{asker}", "mentions": "me"},
+    "GET /search/messages group filtered": {
+        "senderId": "{asker}",
+        "conversationId": "{conversation_id}",
+    },
+    "GET /search/messages direct filtered": {
+        "senderId": "{asker}",
+        "conversationId": "{conversation_id}",
+    },
     "POST /conversations/{conversation_id}/read": {"messageId": "{message_id}"},
     "PATCH /messages/{message_id}": {"body": "another word"},
     "POST /messages/{message_id}/forward": {"conversationId": "{to_conversation_id}"},

@@ -85,6 +85,9 @@ GET /search/messages search_messages
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
   group           read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  filtered        ok        ok      ok      ok      ok      ok      ban     ok        401
+  group filtered  read      read    ok      ok      ok      ok      ban     read      401
+  direct filtered read      -       -       ok      ok      ok      ban     read      401
 POST /conversations/{conversation_id}/read mark_read
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401

@@ -25,7 +25,7 @@ CANARY = "canary"
 KINDS = ("conversation", "message", "nothing")
 """What the host refuses to bob."""
 
-EVERY_WAY = {"inbox": True, "room_controls": True, "prefix_search": True}
+EVERY_WAY = {"inbox": True, "room_controls": True, "prefix_search": True, "search_filters": True}
 """The options with further ways."""
 
 HISTORY, ASKED_HISTORY = "history", "history, and the host is asked"
@@ -196,6 +196,15 @@ WAYS: dict[str, tuple[Way, int, int]] = {
         200,
         200,
     ),
+    "search by sender": (over_http("GET", "/search/messages?senderId=alice"), 200, 200),
+    "search by time": (over_http("GET", "/search/messages?since=2000-01-01T00:00:00Z"), 200, 200),
+    "search by filter here": (
+        over_http("GET", "/search/messages?senderId=alice&conversationId={group}"),
+        403,
+        200,
+    ),
+    "search of mentions": (over_http("GET", "/search/messages?mentions=me"), 200, 200),
+    "search of files": (over_http("GET", "/search/messages?hasAttachments=true"), 200, 200),
     "react": (over_http("POST", "/messages/{secret}/reactions", emoji="+"), 403, 403),
     "unreact": (over_http("DELETE", "/messages/{secret}/reactions", emoji="+"), 403, 403),
     "react to a quote": (over_http("POST", "/messages/{mine0}/reactions", emoji="+"), 403, 200),

@@ -187,7 +187,7 @@ async def test_in_process(person: People) -> None:
     assert (await api.search_messages("bob", has_attachments=True)).messages == ()
     for wrong in ({"since": "yesterday"}, {"sender_id": 1}, {"has_attachments": "true"}, {}):
         with pytest.raises(InvalidInput):
-            await api.search_messages("bob", **wrong)  # type: ignore[arg-type]
+            await api.search_messages("bob", **wrong)
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -372,7 +372,9 @@ async def test_a_page_reads_its_own_rows_only(
         await database.command("profile", 0)
     shown = [message["id"] for page in (first, second) for message in page["messages"]]
     assert (len(shown), len(set(shown))) == (20, 20)
-    profiled = await database["system.profile"].find({"command.aggregate": "messages"}).to_list(None)
+    profiled = (
+        await database["system.profile"].find({"command.aggregate": "messages"}).to_list(None)
+    )
     assert len(profiled) == 2
     for operation in profiled:
         assert operation["command"]["hint"] == name
@@ -421,7 +423,7 @@ async def test_words_with_filters_use_the_text_index(person: People, database: D
 
 @pytest.mark.new_database
 async def test_without_the_option(serve: MakePeople, database: Database) -> None:
-    """A filter is refused, for its answer would look as if it were applied; there are no indexes."""
+    """A filter is refused: its answer would look as if it were applied. There are no indexes."""
     alice = (await serve())("alice")
     await alice.send(await alice.direct("bob"), "words")
     for params in FILTERS.values():

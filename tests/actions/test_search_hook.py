@@ -1,4 +1,4 @@
-"""The hook `search_messages`: the host finds messages, and the chat shows those that may be read."""
+"""The hook `search_messages`: the host finds messages, and the chat shows the readable ones."""
 
 import asyncio
 import logging

@@ -128,7 +128,7 @@ async def test_each_route_has_one(
         *(Notifications(channels=[make_push()]), Attachments()),
     ]
     hooks = Hooks(can_moderate=lambda _: True, profiles=named, search_users=lambda _: ["bob"])
-    client_of = await connect(hooks, plugins=plugins, prefix_search=True)
+    client_of = await connect(hooks, plugins=plugins, prefix_search=True, search_filters=True)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
@@ -291,6 +291,14 @@ async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     assert [each.id for each in found.messages] == [reply.id]
     typed = await ada.search_messages("aho", prefix=True)
     assert {each.id for each in typed.messages} >= {reply.id}
+    filtered = await ada.search_messages(
+        sender_id="bob",
+        mentions="me",
+        since=reply.created_at,
+        until=datetime.now(UTC) + timedelta(hours=1),
+    )
+    assert [each.id for each in filtered.messages] == [reply.id]
+    assert (await ada.search_messages("ahoy", has_attachments=True)).messages == ()
     assert (await bob.delete_message(forwarded.id)).deleted_at
     gone = await ada.get_message(direct.id, forwarded.id)
     assert gone.forwarded_from == forwarded.forwarded_from

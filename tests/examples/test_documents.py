@@ -5,6 +5,7 @@ import base64
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from chat_aio import Chat
+from chat_aio import Chat, Hooks
 from chat_aio.client import ChatClient
 from chat_aio.errors import AttachmentRejected, AttachmentTypeUnsupported
 from chat_aio.hooks import KeyContext
-from chat_aio.plugins import Notifications, Webhook
+from chat_aio.plugins import Attachments, Notifications, Webhook
 from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
+from tests.plugins.attachments.uploading import attached
 from tests.plugins.notifications.pushing import PRIVATE_KEY
 from tests.plugins.notifications.telling import ready
 from tests.support.people import picked_by_header
@@ -120,6 +122,35 @@ async def test_people(database: Database) -> None:
         assert (ada.name, ada.avatar_url, ada.is_bot) == ("Ada", None, False)
         (grace,) = await chat.api.find_users("ada", query="gra")
         assert grace.name == "Grace"
+
+
+async def test_search(serve: MakePeople) -> None:
+    names = names_of("guides/search.md")
+    hooks = Hooks(search_messages=names["search_messages"])
+    plain = await serve(search_filters=True, plugins=[Attachments()])
+    own = await serve(hooks)
+    alice = plain("alice")
+    group = await alice.group("bob")
+    file = await attached(alice, group)
+    sent = await alice.send(group, "tea", attachmentIds=[file])
+    async with ChatClient(
+        str(alice.client.make_url("/api/chat")), headers={"X-User": "bob"}
+    ) as bob:
+        assert await names["files_of"](bob, group, "alice") == ["picture.png"]
+        assert await names["files_of"](bob, group, "bob") == []
+        day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        (message,) = await names["messages_of_day"](bob, day)
+        assert await names["messages_of_day"](bob, day - timedelta(days=2)) == ()
+        assert message.id == sent["id"]
+
+    class Engine:
+        async def find(self, *, text: str, start: int, count: int, **_: object) -> list[str]:
+            return [sent["id"], "gone"][start : start + count]
+
+    names["engine"] = Engine()
+    for limit in ("1", "50"):
+        (found,) = await own("bob").listed(f"/search/messages?q=any&limit={limit}")
+        assert found["id"] == sent["id"]
 
 
 async def test_assistants(serve: MakePeople, database: Database) -> None:

@@ -23,8 +23,10 @@ from chat_aio.errors import MessageHeld
 from chat_aio.hooks import (
     BeforeMessageSend,
     Changed,
+    FoundMessages,
     KeyContext,
     MessageMutation,
+    MessageSearch,
     ModerationContext,
     PermissionContext,
     Profile,
@@ -153,7 +155,7 @@ def test_every_hook_is_documented() -> None:
     "given",
     [
         *(PermissionContext, ModerationContext, RateContext, KeyContext, BeforeMessageSend),
-        *(MessageMutation, UserSearch, Changed, Profile),
+        *(MessageMutation, UserSearch, MessageSearch, FoundMessages, Changed, Profile),
     ],
 )
 def test_the_fields_of_every_argument_of_a_hook_are_documented(given: type[Any]) -> None:

@@ -60,6 +60,7 @@ class Site:
                 conversation_keys=True,
                 inbox=True,
                 prefix_search=True,
+                search_filters=True,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
                 max_emoji_per_user=EMOJI_OF_A_USER,
                 max_reactions_per_message=REACTIONS_OF_A_MESSAGE,

@@ -82,10 +82,14 @@ class Looking(Machine):
 
     def search(self) -> None:
         here = self.conversation()
+        words = self.luck.choice(["words", "words", "filters", "both"])
+        filtered = self.luck.choice(["sender_id", "mentions"])
+        whom = self.luck.choice(["me" if filtered == "mentions" else None, self.person(here)])
         self.step(
             "search_messages",
             self.person(here),
-            query=self.luck.choice(QUERIES),
+            query=None if words == "filters" else self.luck.choice(QUERIES),
+            **({} if words == "words" else {filtered: whom}),
             conversation_id=self.luck.choice([None, here]),
             prefix=self.luck.choice([None, True, True, False]),
             limit=self.luck.choice(SIZES),

@@ -59,21 +59,24 @@ def list_messages_after(
 def search_messages(
     world: World,
     user_id: str,
-    query: str,
+    query: str | None = None,
     conversation_id: str | None = None,
     prefix: bool = False,
+    sender_id: str | None = None,
+    mentions: str | None = None,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Reply:
-    require(query.strip())
+    require(sender_id or mentions if query is None else query.strip())
     require(conversation_id is None or is_user_id(conversation_id))
+    mentioned = user_id if mentions == "me" else mentions
     page = Page.of(world, "search", limit, cursor)
     if conversation_id is not None:
         world.readable(user_id, conversation_id)
 
     def score(message: Json) -> int:
         scored = naive_prefix_score if prefix else naive_score
-        return scored(query, message["body"])
+        return 0 if query is None else scored(query, message["body"])
 
     found = [
         each
@@ -81,7 +84,9 @@ def search_messages(
         if user_id in members(world.conversations[each["conversationId"]])
         and conversation_id in (None, each["conversationId"])
         and not world.is_hidden(user_id, each)
-        and score(each)
+        and sender_id in (None, each["senderId"])
+        and (mentioned is None or mentioned in each["mentions"])
+        and (score(each) if query is not None else not each["deletedAt"])
     ]
 
     def rank(message: Json) -> tuple[int, str, str]:
