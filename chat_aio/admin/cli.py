@@ -202,6 +202,7 @@ def _require_callers(settings: ServeSettings) -> None:
     "conversation_keys",
     "editable_metadata",
     "metadata_indexes",
+    "search_filters",
 )
 @click.option("--can-delete", is_flag=True, help="With the route that needs the hook can_delete.")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")

@@ -39,12 +39,12 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
             # That of an option that is off, too.
             "surplus": [
                 {"collection": "conversations", "index": "key"},
+                {"collection": "messages", "index": "conversation_reacted"},
+                {"collection": "messages", "index": "conversation_terms"},
+                {"collection": "messages", "index": "conversation_newest"},
+                {"collection": "messages", "index": "conversation_sender_newest"},
                 {"collection": "messages", "index": "conversation_attached_newest"},
                 {"collection": "messages", "index": "conversation_mentioned_newest"},
-                {"collection": "messages", "index": "conversation_newest"},
-                {"collection": "messages", "index": "conversation_reacted"},
-                {"collection": "messages", "index": "conversation_sender_newest"},
-                {"collection": "messages", "index": "conversation_terms"},
                 {"collection": "messages", "index": "mine"},
             ],
         },
