@@ -15,6 +15,8 @@ from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
 from chat_aio.store import blocks, conversations, deletion
 from chat_aio.store.direct_conversations import direct_conversation_id
+from chat_aio.store.maintenance import legal_holds
+from chat_aio.store.maintenance.legal_holds import Target
 from chat_aio.store.settings import Settings
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
@@ -250,7 +252,7 @@ async def test_a_row_that_was_checked_before(
 
 
 async def nothing(*_: object) -> None:
-    """In place of `require_unused`."""
+    """In place of a guard."""
 
 
 async def test_a_pair_that_was_looked_up_before(serve: MakePeople, database: Database) -> None:
@@ -306,25 +308,78 @@ async def test_a_block_that_was_looked_up_before(make_chat: MakeChat, database: 
     await prove(scenario, sabotage=patch.object(blocks, "require_unused", nothing))
 
 
-async def test_a_hold_or_a_deletion(make_chat: MakeChat, database: Database) -> None:
-    """Placed at the same moment: either the hold keeps the conversation, or there is none."""
+TARGETS: tuple[Target, ...] = ("conversation", "user")
+
+
+async def placed(chat: Chat, target: Target, group: str) -> bool:
+    """Place a hold on a group or on its member `bob`; False if there is no such group."""
+    try:
+        await place(
+            chat._context, "mod", target, group if target == "conversation" else "bob", "12"
+        )
+    except ConversationNotFound:
+        return False
+    return True
+
+
+async def deleted_by(chat: Chat, group: str) -> bool:
+    """Delete a group; False if a legal hold keeps it."""
+    try:
+        await chat.conversations.delete_conversation("host", group)
+    except LegalHold:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("target", TARGETS)
+async def test_a_hold_or_a_deletion(
+    make_chat: MakeChat, database: Database, target: Target
+) -> None:
+    """At the same moment: what is there once a hold is placed stays."""
     chats = [await make_chat() for _ in range(2)]
 
-    async def contend(chat: Chat, group: str) -> bool:
-        try:
-            await place(chat._context, "mod", "conversation", group, "case 12")
-        except ConversationNotFound:
-            return False
-        return True
+    async def hold(group: str) -> bool:
+        """Place a hold, and return whether the group was there afterwards."""
+        assert await placed(chats[0], target, group) or target == "conversation"
+        return await database["conversations"].count_documents({"_id": group}) == 1
 
-    async def delete(chat: Chat, group: str) -> bool:
-        try:
-            await chat.conversations.delete_conversation("host", group)
-        except LegalHold:
-            return False
-        return True
+    for number in range(24):
+        await database["legal_holds"].delete_many({})
+        group = (await chats[0].api.create_group_conversation("alice", user_ids=["bob"])).id
+        async with asyncio.TaskGroup() as both:
+            if number % 2:
+                deleting = both.create_task(deleted_by(chats[1], group))
+                holding = both.create_task(hold(group))
+            else:
+                holding = both.create_task(hold(group))
+                deleting = both.create_task(deleted_by(chats[1], group))
+        assert holding.result() is not deleting.result()
 
-    for _ in range(16):
-        group = (await chats[0].api.create_group_conversation("alice")).id
-        held, deleted = await asyncio.gather(contend(chats[0], group), delete(chats[1], group))
-        assert held is not deleted
+
+@pytest.mark.parametrize(
+    ("place_of", "guard"), [(deletion, "pass_fence"), (legal_holds, "_raise_fences")]
+)
+async def test_a_hold_within_a_deletion(
+    make_chat: MakeChat, database: Database, place_of: Any, guard: str
+) -> None:
+    """It is placed on a user after the deletion has read the holds."""
+    chats = [await make_chat() for _ in range(2)]
+    read = legal_holds.keeps
+
+    async def scenario() -> None:
+        await database["legal_holds"].delete_many({})
+        group = (await chats[0].api.create_group_conversation("alice", user_ids=["bob"])).id
+        answers: list[bool] = []
+
+        async def keeps(*given: Any) -> bool:
+            is_kept = await read(*given)
+            if not answers:
+                answers.append(await asyncio.create_task(placed(chats[0], "user", group)))
+            return is_kept
+
+        with patch.object(legal_holds, "keeps", keeps):
+            assert not await deleted_by(chats[1], group)
+        assert answers == [True]
+        assert await database["conversations"].count_documents({"_id": group}) == 1
+
+    await prove(scenario, sabotage=patch.object(place_of, guard, nothing))
