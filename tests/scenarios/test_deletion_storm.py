@@ -10,17 +10,20 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.actions import mutes, thread_inbox
+from chat_aio.actions.deletion import hide
 from chat_aio.actions.maintenance.legal_holds import place
 from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
 from chat_aio.store import blocks, conversations, deletion
 from chat_aio.store.direct_conversations import direct_conversation_id
+from chat_aio.store import blocks, conversations, deleted_conversations, deletion
 from chat_aio.store.maintenance import legal_holds
 from chat_aio.store.maintenance.legal_holds import Target
 from chat_aio.store.settings import Settings
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
 from tests.support.deleted import KEPT, naming, settled
+from tests.support.people import Person
 from tests.support.saboteurs import prove
 
 MEMBERS = [f"member-{number}" for number in range(16)]
@@ -383,3 +386,63 @@ async def test_a_hold_within_a_deletion(
         assert await database["conversations"].count_documents({"_id": group}) == 1
 
     await prove(scenario, sabotage=patch.object(place_of, guard, nothing))
+
+
+def stays(_: str) -> None:
+    """In place of `Snapshots.forget`: the change stream has not delivered the deletion yet."""
+
+
+async def test_writes_of_a_process_that_has_not_heard_of_it(
+    serve: MakePeople, database: Database
+) -> None:
+    """Its snapshot still shows the conversation: nothing is added to it, and nothing stays."""
+    options: dict[str, Any] = {"room_controls": True, "inbox": True, "moderation_tools": True}
+    one, two = await serve(**options), await serve(**options)
+    alice, bob = two("alice"), two("bob")
+    group = await alice.group("bob", visibility="public")
+    other = await alice.group("bob")
+    elsewhere = (await alice.send(other, "elsewhere"))["id"]
+    sent = (await alice.send(group, "before"))["id"]
+    here, message = f"/conversations/{group}", f"/messages/{sent}"
+    await bob.post(f"{message}/reactions", {"emoji": "👍"})
+    snapshots = alice.chat._context.snapshots
+    kept = await snapshots.find_fresh(group)
+    assert kept is not None
+    context = one("host").chat._context
+    with patch.object(snapshots, "forget", stays), patch.dict(snapshots._kept, {group: kept}):
+        # Only hidden: nothing has removed its rows yet.
+        await hide(context, "host", group, None)
+        writes: list[tuple[Person, str, str, Any]] = [
+            (alice, "POST", f"{here}/messages", {"body": "late"}),
+            (alice, "POST", f"{here}/messages", {"body": "late", "threadRootMessageId": sent}),
+            (alice, "POST", f"/messages/{elsewhere}/forward", {"conversationId": group}),
+            (alice, "PATCH", message, {"body": "late"}),
+            (bob, "POST", f"{here}/threads/{sent}/follow", None),
+            (bob, "POST", "/moderation/mutes", {"conversationId": group}),
+            (alice, "POST", f"{here}/pins", {"messageId": sent}),
+            (alice, "POST", f"{here}/invites", None),
+            (alice, "POST", f"{here}/bans", {"userId": "mallory"}),
+            (two("carol"), "POST", f"{here}/join-requests", None),
+            (alice, "PATCH", here, {"name": "late"}),
+            (alice, "POST", f"{here}/participants", {"userIds": ["carol"]}),
+            (bob, "DELETE", f"{here}/participants", {"userId": "bob"}),
+        ]
+        changes: list[tuple[Person, str, str, Any]] = [
+            (alice, "DELETE", message, None),
+            (alice, "POST", f"{message}/reactions", {"emoji": "👍"}),
+            (bob, "DELETE", f"{message}/reactions", {"emoji": "👍"}),
+            (bob, "POST", f"{here}/read", {"messageId": sent}),
+            (bob, "POST", f"{here}/unread", {"messageId": sent}),
+        ]
+        for who, method, path, body in writes:
+            answer = await who.call(method, path, **({"json": body} if body else {}))
+            assert answer.code == "CONVERSATION_NOT_FOUND", (method, path, body, answer)
+        # These find the rows that are about to be removed.
+        assert (await bob.get(f"{here}/messages")).status == 200
+        for who, method, path, body in changes:
+            assert (await who.call(method, path, json=body)).status == 200
+    row = await deleted_conversations.find(context.database, group)
+    assert row is not None
+    await context.removals.remove(row)
+    assert (await naming(database, group)).keys() <= KEPT
+    await expect_no_violation(database)
