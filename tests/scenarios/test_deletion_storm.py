@@ -14,7 +14,6 @@ from chat_aio.actions.deletion import hide
 from chat_aio.actions.maintenance.legal_holds import place
 from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.store import blocks, conversations, deletion
 from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store import blocks, conversations, deleted_conversations, deletion
 from chat_aio.store.maintenance import legal_holds
@@ -183,6 +182,37 @@ async def test_a_pair_finds_itself_again_under_deletions(
     assert len({*deleted, last.id}) == 7
     for each in deleted:
         await expect_gone(database, each)
+
+
+async def test_a_key_finds_a_group_under_deletions(make_chat: MakeChat, database: Database) -> None:
+    """Another process creates the group with the key first, and deletes it once it is found."""
+    chats = [await make_chat(conversation_keys=True) for _ in range(2)]
+    create = conversations.create
+    people: Any = {"ann": "admin", "bob": "member"}
+    made: list[str] = []
+
+    async def open_it(chat: Chat) -> str:
+        opened = chat.conversations.get_or_create_group
+        return (await opened("ann", key="order:7", participants=people)).id
+
+    async def exists(_: str) -> bool:
+        if not made:
+            made.append("")
+            made[0] = await open_it(chats[1])
+        return True
+
+    async def delete_found(*given: Any, **named: Any) -> Any:
+        found, is_new = await create(*given, **named)
+        if not is_new:
+            await chats[1].conversations.delete_conversation("host", found["_id"])
+        return found, is_new
+
+    late = await make_chat(Hooks(user_exists=exists), conversation_keys=True)
+    with patch.object(conversations, "create", delete_found):
+        found = await open_it(late)
+    assert found != made[0]
+    assert (await chats[0].conversations.find_conversation("ann", key="order:7")).id == found
+    await expect_gone(database, made[0])
 
 
 @contextmanager
