@@ -122,6 +122,13 @@ async def test_people(database: Database) -> None:
         assert grace.name == "Grace"
 
 
+async def all_listen(chat: Chat, streams: int) -> None:
+    """Wait until this number of streams is open: what is sent before is not for them."""
+    async with asyncio.timeout(PATIENCE):
+        while len(chat._live.hub) < streams:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 async def test_assistants(serve: MakePeople, database: Database) -> None:
     names = names_of("guides/assistants.md")
     chat = names["make_chat"](database, picked_by_header)
@@ -135,8 +142,7 @@ async def test_assistants(serve: MakePeople, database: Database) -> None:
     base = str(person("").client.make_url("/api/chat"))
     async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
         direct = await ada.get_or_create_conversation("assistant")
-        while not person("").chat._live.hub:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await all_listen(person("").chat, 2)
         asked = await ada.send_message(direct.id, "hello")
         assert (await heard(stream)).body == "hello"
         answer = await heard(stream)
@@ -162,6 +168,7 @@ async def test_bots(
     ]
     async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
         direct = await ada.get_or_create_conversation("dice")
+        await all_listen(person("").chat, 3)
         for said, answer in (("/ping", "pong"), ("/roll 1", "You rolled 1 of 1.")):
             await ada.send_message(direct.id, said)
             assert [(await heard(stream)).body for _ in range(2)] == [said, answer]
