@@ -251,7 +251,7 @@ async def test_what_is_tried_again(never: asyncio.Event, pauses: list[tuple[floa
         streams(b'event: mine\ndata: {"a": 1}\n\n', then=never),
     )
     async with scripted(*answers) as script, ChatClient(script.base) as client:
-        async with client.stream(heartbeat_seconds=0.1) as stream:
+        async with client.stream(heartbeat_seconds=0.5) as stream:
             assert await told(stream) == OtherEvent(type="mine", data={})
             assert stream.last_event_id == "c:1"
             assert await told(stream) == OtherEvent(type="mine", data={"a": 1})
@@ -342,7 +342,7 @@ async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.Monke
         for each in "abc":
             await bob.send_message(group, each)
         assert await bodies(stream, 3) == ["a", "b", "c"]
-        assert len(stream._reader._told) == 2
+        assert len(stream._reader._returned) == 2
 
 
 async def test_one_that_is_closed_while_it_connects_keeps_no_connection(

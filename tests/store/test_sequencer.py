@@ -210,7 +210,7 @@ async def test_a_change_does_not_wait_for_a_send_that_is_given_up(store: Store) 
 
 
 async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore) -> None:
-    store = make_store(timeout=0.3)
+    store = make_store(timeout=2)
     group = await store.conversation("alice")
 
     async def change() -> None:
@@ -359,7 +359,7 @@ async def test_a_conversation_is_in_one_flight_at_a_time(store: Store) -> None:
 
 async def test_a_repeat_is_answered_once_a_majority_has_it(make_store: MakeStore) -> None:
     """A transaction may see what no majority has yet; such a message is not acknowledged."""
-    store, hasty = make_store(), make_store(timeout=0.3)
+    store, hasty = make_store(), make_store(timeout=2)
     group = await store.conversation("alice")
     fields: dict[str, Any] = {"clientMessageId": "key", "requestHash": b"hash"}
     first = await store.send(group, **fields)
