@@ -14,8 +14,8 @@ from chat_aio.actions.deletion import hide
 from chat_aio.actions.maintenance.legal_holds import place
 from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store import blocks, conversations, deleted_conversations, deletion
+from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.maintenance import legal_holds
 from chat_aio.store.maintenance.legal_holds import Target
 from chat_aio.store.settings import Settings
