@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +126,10 @@ class Person:
             expect_described(method, path, answer.status, answer.json)
         return answer
 
+    async def follow(self, conversation_ids: str, **headers: str) -> Answer:
+        """The answer to a request for a stream that is refused."""
+        return await self.get(f"/stream?conversationIds={conversation_ids}", headers=headers)
+
     async def get(self, path: str, **request: Any) -> Answer:
         return await self.call("GET", path, **request)
 
@@ -202,14 +206,17 @@ class Person:
         return len(self.chat._live.hub)
 
     @asynccontextmanager
-    async def tab(self, last_event_id: str | None = None, **headers: str) -> AsyncIterator[Tab]:
-        """An open stream, from its first bytes on. Without a position it hears nothing of what was
-        done before, however far the feed lags behind."""
+    async def tab(
+        self, last_event_id: str | None = None, *, following: Sequence[str] = (), **headers: str
+    ) -> AsyncIterator[Tab]:
+        """An open stream, from its first bytes on, or one that follows conversations. Without a
+        position it hears nothing of what was done before, however far the feed lags behind."""
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         elif self.chat._live.feed.is_live:
             await self.told_all()
         headers["X-User"] = self.user_id
-        async with self.client.get(f"{BASE}/stream", headers=headers) as response:
+        query = f"?conversationIds={','.join(following)}" if following else ""
+        async with self.client.get(f"{BASE}/stream{query}", headers=headers) as response:
             assert response.status == 200, await response.text()
             yield Tab(response)
