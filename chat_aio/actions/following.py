@@ -36,7 +36,7 @@ async def load_followed(
             # Of up to 20: the caller must know which one to leave out.
             raise type(error)(f"{error}: {conversation_id}") from None
 
-    # All together: a host that thinks must not be waited for once for each of them.
+    # At once: a slow host takes as long for 20 conversations as for one.
     found = await asyncio.gather(*map(load, sorted(conversation_ids)), return_exceptions=True)
     snapshots = []
     for answer in found:

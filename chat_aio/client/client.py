@@ -68,7 +68,9 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
 
         With `conversation_ids` (option `supervisors`) it follows these conversations, also those
         that the user is not in: it has no positions, and after a reconnect begins with a
-        ResetEvent. If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
+        ResetEvent.
+
+        If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
         """
         # Closed ones are forgotten: a client that lives long may open many.
         self._streams = [opened for opened in self._streams if not opened.closed]

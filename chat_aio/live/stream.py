@@ -168,7 +168,7 @@ class Stream:
 
     def gets(self, audience: frozenset[str], conversation_id: str) -> bool:
         """Whether an event of the conversation that is limited to an audience is for the stream."""
-        # A user who is not in the conversation cannot have been removed from it.
+        # Nobody was removed from a conversation without having been in it.
         is_outside = self.is_hosts or conversation_id in self.outside
         return is_outside or self.user_id in audience
 

@@ -104,6 +104,8 @@ async def test_a_supervisor_hears_and_is_not_noticed(serve: MakePeople, database
         await bobs.until(lambda frame: frame.event == "conversation.updated")
         shown = await alice.get("/presence?userIds=mona,bob")
         assert [user["online"] for user in shown.json["presence"].values()] == [False, True]
+        await alice.chat.end_streams("mona")
+        await monas.end()
     assert {*heard_by_plugins.present} == {"bob"}
     assert {user_id for user_id, _ in heard_by_plugins.delivered} == {"bob"}
     assert await audited(database) == [("mona", group)]
