@@ -1186,7 +1186,7 @@ export type StreamOptions = {
     types?: string[] | undefined;
     /**
      * follow these conversations, also those that the user is
-     * not in; needs `supervisors`. Nothing is replayed: refetch at each `onOpen`
+     * not in; needs `supervisors`. Nothing is replayed: after a reconnect `onChanged` names all
      */
     conversationIds?: string[] | undefined;
 };
