@@ -18,6 +18,7 @@ from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
 from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.store import audit
 from chat_aio.store.snapshots import Snapshot
 from tests.conftest import Database, MakePeople
 from tests.support.people import PATIENCE, Frame, Person, Tab
@@ -181,6 +182,7 @@ async def test_all_of_them_must_be_readable(serve: MakePeople, database: Databas
         assert (answer.status, answer.code) == (status, code)
         assert answer.json["error"]["message"].endswith(f": {named}")
     assert await mona.chat_streams() == 0
+    assert not mona.chat._live.hub._following
     assert await audited(database) == []
     refused = await person("eve").follow(group)
     assert (refused.status, refused.code) == (403, "FORBIDDEN_READ")
@@ -218,7 +220,7 @@ async def test_nothing_is_shown_before_the_audit_log_has_it(
     async def fail(*_: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(following.audit, "note", fail)
+    monkeypatch.setattr(audit, "note", fail)
     assert (await person("mona").follow(group)).status == 500
 
 
