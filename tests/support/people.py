@@ -127,8 +127,13 @@ class Person:
         return answer
 
     async def follow(self, conversation_ids: str, **headers: str) -> Answer:
-        """The answer to a request for a stream that is refused."""
-        return await self.get(f"/stream?conversationIds={conversation_ids}", headers=headers)
+        """The answer to a request for a stream that should be refused; of an open one, which does
+        not end, without a body."""
+        url = f"{BASE}/stream?conversationIds={conversation_ids}"
+        headers["X-User"] = self.user_id
+        async with self.client.get(url, headers=headers) as response:
+            body = {} if response.status == 200 else await response.json()
+            return Answer(response.status, body, response.headers)
 
     async def get(self, path: str, **request: Any) -> Answer:
         return await self.call("GET", path, **request)
