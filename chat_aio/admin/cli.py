@@ -201,6 +201,7 @@ def _require_callers(settings: ServeSettings) -> None:
     "moderation_tools",
     "conversation_keys",
     "editable_metadata",
+    "supervisors",
     "metadata_indexes",
 )
 @click.option("--can-delete", is_flag=True, help="With the route that needs the hook can_delete.")

@@ -101,6 +101,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
             editable_metadata=True,
             metadata_indexes=("orderId",),
             moderation_tools=True,
+            supervisors=True,
         ),
     )
     app = web.Application()

@@ -26,6 +26,7 @@ EVERYTHING = Options(
     room_controls=True,
     moderation_tools=True,
     prefix_search=True,
+    supervisors=True,
     conversation_keys=True,
     editable_metadata=True,
     metadata_indexes=("orderId", "status"),
