@@ -191,7 +191,7 @@ class Opened(Observer):
 async def test_a_support_agents_afternoon(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "growing", lambda *_: 0.01)
+    monkeypatch.setattr(streaming, "backoff_delay", lambda *_: 0.01)
     names, opened = names_of(ALL), Opened()
     names["Chat"] = partial(Chat, observers=[opened])
     chat = names["make_support"](database, picked_by_header)
