@@ -88,9 +88,9 @@ class DraftWriter:
         is_over = error is not None
         try:
             if error is None:
-                await _insisting(self._send_waiting)
+                await _retry_until_answered(self._send_waiting)
                 if not self._is_blank:
-                    self.message = await _insisting(
+                    self.message = await _retry_until_answered(
                         lambda: self._calls.finish(self._draft_id, self.mentions, self.metadata)
                     )
                 is_over = self.message is None
@@ -142,7 +142,7 @@ class DraftWriter:
         self._unanswered = None
 
 
-async def _insisting(act: Callable[[], Awaitable[T]]) -> T:
+async def _retry_until_answered(act: Callable[[], Awaitable[T]]) -> T:
     """Do what may be repeated until the service has answered it, and has time for it."""
     until = time.monotonic() + INSISTING_SECONDS
     while True:

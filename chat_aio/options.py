@@ -115,6 +115,15 @@ class Options:
         "routes and methods for moderators: look at messages of any conversation, remove and "
         "restore them, grouped reports",
     )
+    supervisors: bool = option(
+        False,
+        "users whom your `can_read` lets read conversations that they are not in may follow up "
+        "to 20 of them live (`GET /stream?conversationIds=`)",
+    )
+    audit_supervisors: bool = option(
+        True,
+        "each conversation that a supervisor begins to follow is an entry of the audit log",
+    )
     prefix_search: bool = option(
         False,
         "searches may ask for words that begin with the last one, while it is typed; takes an "

@@ -64,10 +64,10 @@ async def list_conversations(
         metadata=metadata,
     )
     require_indexed(context, given.metadata or ())
-    if given.key is not None:
-        await context.permissions.require_key(user_id, given.key)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
+    if given.key is not None:
+        await context.permissions.require_key(user_id, given.key)
     chosen = await _ids_of(context, user_id, given)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:

@@ -1,6 +1,7 @@
 """Conversations: opening a direct one, listing and reading them."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from chat_aio.schema.models import ConversationWithUnread
 from chat_aio.store import conversations, deleted_conversations
 from chat_aio.store.deleted_conversations import IdDeleted
 from chat_aio.store.direct_conversations import direct_conversation_id
+from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
@@ -26,7 +28,7 @@ from chat_aio.store.unread import count_viewed
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A direct conversation, and whether this call created it."""
+    """A direct conversation or a group, and whether this call created it."""
 
     conversation: ConversationWithUnread
     is_new: bool
@@ -55,10 +57,18 @@ async def get_or_create_conversation(
         raise InvalidInput("otherUserId must be another user")
     # Sorted, so that both users get the same id, and can only open one conversation.
     pair = sorted((user_id, given.other_user_id))
+    # Deleted since its id was computed: the pair has a new one.
+    return await past_deletions(
+        context, lambda: _open(context, user_id, pair, given.metadata or {})
+    )
+
+
+async def past_deletions(context: Context, attempt: Callable[[], Awaitable[Opened]]) -> Opened:
+    """Repeat an attempt to open a conversation while it raises IdDeleted."""
     for _ in within(context):
         try:
-            return await _open(context, user_id, pair, given.metadata or {})
-        except IdDeleted:  # Deleted since its id was computed: the pair has a new one.
+            return await attempt()
+        except IdDeleted:
             await asyncio.sleep(FOLLOW_SECONDS)
     raise StorageUnavailable
 
@@ -90,14 +100,25 @@ async def _open(
     async def allowed(session: Session) -> None:
         await require_unblocked(context, pair, session)
 
+    return await create_or_find(context, user_id, new, allowed)
+
+
+async def create_or_find(
+    context: Context,
+    user_id: str,
+    new: ConversationDocument,
+    allowed: Callable[[Session], Awaitable[None]],
+) -> Opened:
+    """Write a new conversation, or find the one that has its id or key: another request was faster,
+    and both get the same one. Raises IdDeleted if that is deleted during the call, and
+    ConversationNotFound for one that cannot be read."""
     made, is_new = await conversations.create(context.database, new, allowed=allowed)
-    # Otherwise the other user was faster, and both get the same conversation.
     if is_new:
         shown = viewed_conversation_from(made, 0, context.database.optional_fields)
         return Opened(shown, is_new=True)
-    if viewed := await find_viewed(context, user_id, conversation_id):
+    if viewed := await find_viewed(context, user_id, made["_id"]):
         return Opened(viewed, is_new=False)
-    if await deleted_conversations.find(context.database, conversation_id):
+    if await deleted_conversations.find(context.database, made["_id"]):
         raise IdDeleted
     raise ConversationNotFound
 

@@ -29,11 +29,19 @@ async def delete_conversation(
     if not await context.permissions.may_delete(user_id, snapshot.conversation):
         raise NotConversationAdmin
     await require_deletable(context)
-    await hide(context, user_id, conversation_id, given.reason)
+    departures = context.options.extra_events
+    await hide(context, user_id, conversation_id, given.reason, notes_departures=departures)
     context.removals.wake()
 
 
-async def hide(context: Context, user_id: str, conversation_id: str, reason: str | None) -> Hidden:
+async def hide(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    reason: str | None,
+    *,
+    notes_departures: bool,
+) -> Hidden:
     """Hide a conversation from everybody, as the first step of its deletion. Raises
     ConversationNotFound and LegalHold."""
     entry = audit.entry(
@@ -51,6 +59,7 @@ async def hide(context: Context, user_id: str, conversation_id: str, reason: str
         conversation_id,
         entry=entry,
         signal_id=context.new_id(),
+        notes_departures=notes_departures,
         require_allowed=require_unheld,
     )
     if hidden is None:

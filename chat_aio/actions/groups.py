@@ -8,7 +8,12 @@ from typing import Any
 
 from chat_aio.actions.blocks import require_together
 from chat_aio.actions.context import Context
-from chat_aio.actions.conversations import Opened, find_viewed, load_viewed
+from chat_aio.actions.conversations import (
+    Opened,
+    create_or_find,
+    find_viewed,
+    past_deletions,
+)
 from chat_aio.actions.guards import (
     load_conversation,
     load_fresh,
@@ -47,7 +52,6 @@ from chat_aio.schema.models import (
 )
 from chat_aio.store import conversations
 from chat_aio.store.documents import ROOM_CONTROLS, ParticipantDocument
-from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
@@ -119,11 +123,7 @@ async def make_group(
     )
     # Within the transaction: a block that was acknowledged before it keeps the users apart.
     allowed = partial(require_together, context, user_id, others)
-    made, is_new = await conversations.create(context.database, new, allowed=allowed)
-    if is_new:
-        shown = viewed_conversation_from(made, 0, context.database.optional_fields)
-        return Opened(shown, is_new=True)
-    return Opened(await load_viewed(context, user_id, made["_id"]), is_new=False)
+    return await past_deletions(context, lambda: create_or_find(context, user_id, new, allowed))
 
 
 async def _find_with_key(context: Context, user_id: str, key: str) -> ConversationWithUnread | None:

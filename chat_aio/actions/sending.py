@@ -19,7 +19,7 @@ from chat_aio.actions.guards import (
     require_readable,
     within,
 )
-from chat_aio.actions.holding import hold
+from chat_aio.actions.hold_message import hold_message
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.idempotency import Sent, find_repeated, repeated, request_key
 from chat_aio.actions.outgoing import Outgoing
@@ -184,7 +184,7 @@ async def post(
         outgoing = replace(outgoing, terms=None)  # They are the terms of the previous body.
     outgoing = replace(outgoing, content=agreed)
     if isinstance(verdict, Hold):
-        await hold(context, outgoing, verdict.reason)
+        await hold_message(context, outgoing, verdict.reason)
     sent = await put(context, outgoing)
     # A report needs the message's id and text as they are stored; a repetition was reported before.
     if isinstance(verdict, Report) and not sent.repeated:

@@ -201,6 +201,7 @@ def _require_callers(settings: ServeSettings) -> None:
     "moderation_tools",
     "conversation_keys",
     "editable_metadata",
+    "supervisors",
     "metadata_indexes",
     "search_filters",
 )

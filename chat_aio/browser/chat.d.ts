@@ -1195,6 +1195,11 @@ export type StreamOptions = {
      * events of your plugins
      */
     types?: string[] | undefined;
+    /**
+     * follow these conversations, also those that the user is
+     * not in; needs `supervisors`. Nothing is replayed: after a reconnect `onChanged` names all
+     */
+    conversationIds?: string[] | undefined;
 };
 /**
  * a function is called each time

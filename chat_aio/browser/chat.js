@@ -183,6 +183,8 @@
  *   was, but the answer to any request may. It is tried again, after a pause that grows
  * @property {(status: StreamStatus) => void} [onStatus]
  * @property {string[]} [types]  events of your plugins
+ * @property {string[]} [conversationIds]  follow these conversations, also those that the user is
+ *   not in; needs `supervisors`. Nothing is replayed: after a reconnect `onChanged` names all
  */
 
 /**
@@ -325,7 +327,7 @@ export class Chat {
   /** The live events of the current user.
    * @type {(options?: StreamOptions) => ChatStream} */
   stream = (options = {}) =>
-    new ChatStream((lastEventId) => this.#source(lastEventId), options);
+    new ChatStream((lastEventId) => this.#source(lastEventId, options.conversationIds), options);
 
   /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
    * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
@@ -719,13 +721,16 @@ export class Chat {
     return url;
   }
 
-  /** @param {string | null} lastEventId @returns {Promise<() => EventSource>} */
-  async #source(lastEventId) {
+  /** @param {string | null} lastEventId @param {string[]} [followed]
+   * @returns {Promise<() => EventSource>} */
+  async #source(lastEventId, followed) {
     const { EventSource = globalThis.EventSource, credentials, token } = this.#options;
     const access_token = await valueOf(token);
     // EventSource does not show comments.
     const heartbeat = "event";
-    const url = await this.#urlOf("/stream", { access_token, lastEventId, heartbeat });
+    const conversationIds = followed?.join();
+    const given = { access_token, lastEventId, heartbeat, conversationIds };
+    const url = await this.#urlOf("/stream", given);
     return () => new EventSource(url, { withCredentials: credentials === "include" });
   }
 }

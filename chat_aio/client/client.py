@@ -1,5 +1,6 @@
 """ChatClient: one user's access to a service, with the method names of the server API."""
 
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -57,16 +58,26 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self._streams: list[EventStream] = []
 
     def stream(
-        self, last_event_id: str | None = None, *, heartbeat_seconds: float = 15.0
+        self,
+        last_event_id: str | None = None,
+        *,
+        conversation_ids: Sequence[str] | None = None,
+        heartbeat_seconds: float = 15.0,
     ) -> EventStream:
         """The live events, from now on or from a stored position. The stream ends with the client.
+
+        With `conversation_ids` (option `supervisors`) it follows these conversations, also those
+        that the user is not in: it has no positions, and after a reconnect begins with a
+        ResetEvent.
 
         If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
         """
         # Closed ones are forgotten: a client that lives long may open many.
         self._streams = [opened for opened in self._streams if not opened.closed]
         attempts = self._stream_attempts
-        stream = EventStream(self._connection, last_event_id, heartbeat_seconds, attempts)
+        stream = EventStream(
+            self._connection, last_event_id, heartbeat_seconds, attempts, conversation_ids
+        )
         self._streams.append(stream)
         return stream
 

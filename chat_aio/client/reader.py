@@ -21,7 +21,7 @@ class EventReader:
         self.last_event_id = last_event_id
         self._parser = Parser()
         self._frames: deque[Frame] = deque()
-        self._told: dict[str, None] = {}
+        self._returned: dict[str, None] = {}
         self._in_order = self._after_event = False
 
     @property
@@ -59,11 +59,11 @@ class EventReader:
         if self._in_order:
             self.last_event_id = frame.id
         # Replays from storage begin a minute early (specification 7.5).
-        if event.message.id in self._told:
+        if event.message.id in self._returned:
             return None
-        self._told[event.message.id] = None
-        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
-            del self._told[next(iter(self._told))]
+        self._returned[event.message.id] = None
+        if len(self._returned) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
+            del self._returned[next(iter(self._returned))]
         return event
 
     def _follow(self) -> None:

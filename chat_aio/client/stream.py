@@ -2,6 +2,7 @@
 
 import logging
 from asyncio import sleep
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -19,6 +20,8 @@ LONGEST_PAUSE_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
 UNSUPPORTED = 501
 ATTEMPTS = 5
+RESET = b'event: stream.reset\ndata: {"type": "stream.reset", "reason": "position_unknown"}\n\n'
+"""What the service sends where it cannot replay."""
 
 
 class EventStream:
@@ -34,7 +37,12 @@ class EventStream:
         last_event_id: str | None,
         heartbeat_seconds: float,
         attempts: int = ATTEMPTS,
+        conversation_ids: Sequence[str] | None = None,
     ) -> None:
+        self._query = None
+        if conversation_ids is not None:
+            self._query = {"conversationIds": ",".join(conversation_ids)}
+        self._has_opened = False
         self._connection = connection
         self._attempts = attempts
         self._timeout = ClientTimeout(
@@ -114,7 +122,7 @@ class EventStream:
         if self.last_event_id is not None:
             headers["Last-Event-ID"] = self.last_event_id
         response = await self._connection.request(
-            "GET", ("stream",), timeout=self._timeout, headers=headers
+            "GET", ("stream",), timeout=self._timeout, query=self._query, headers=headers
         )
         if self.closed:  # Meanwhile: nobody will read it.
             response.close()
@@ -123,6 +131,10 @@ class EventStream:
         if response.status == 200 and response.content_type == "text/event-stream":
             self._response = response
             self._reader.begin()
+            # Without positions there is no replay: what came in between is lost.
+            if self._query is not None and self._has_opened:
+                self._reader.feed(RESET)
+            self._has_opened = True
             self._errors = 0
             return
         async with response:

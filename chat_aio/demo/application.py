@@ -26,6 +26,11 @@ from chat_aio.web.security_headers import UNFRAMED, hide_server
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Samples = Callable[[Chat, Attachments], Awaitable[None]]
 
+OPTIONS = Options(
+    extra_events=True, inbox=True, room_controls=True, moderation_tools=True, prefix_search=True
+)
+"""All that a page can show."""
+
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
 
 
@@ -57,14 +62,7 @@ async def make_demo(
         database_factory=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
-        # All that a page can show.
-        options=Options(
-            extra_events=True,
-            inbox=True,
-            room_controls=True,
-            moderation_tools=True,
-            prefix_search=True,
-        ),
+        options=OPTIONS,
         plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
     )
     app = web.Application(middlewares=[_only_from_here])

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import Self, TypeAlias, cast
 
-from chat_aio.live.frames import Frame, position_frame, unquoted
+from chat_aio.live.frames import Frame, position_frame, unquoted, without_position
 from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
@@ -43,6 +43,11 @@ class Event:
     def frame(self) -> Frame:
         """What all streams get. Raises if the document, of another program, has a wrong shape."""
         return self.encode()
+
+    @cached_property
+    def frame_without_position(self) -> Frame:
+        """What all streams get that follow conversations."""
+        return without_position(self.frame)
 
     def behind(self, upto: int) -> Self | None:
         """The event for a reader from whom messages up to a seq are hidden; None if it is about one

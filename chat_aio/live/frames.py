@@ -88,6 +88,12 @@ def unquoted(frame: Frame) -> Frame:
     return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(event)))
 
 
+def without_position(frame: Frame) -> Frame:
+    """The event without its id, for a reader who cannot resume."""
+    first, _, rest = frame.plain.partition(b"\n")
+    return frame_from(rest) if first.startswith(b"id: ") else frame
+
+
 def position_frame(conversation_id: str, seq: int) -> Frame:
     """An id-only frame: it moves the client's Last-Event-ID without dispatching an event."""
     return frame_from(f"id: {conversation_id}:{seq}\n\n".encode())

@@ -26,6 +26,7 @@ class Hub:
         self._by_conversation: dict[str, set[Stream]] = defaultdict(set)
         self._of_host: set[Stream] = set()
         self._hearing_all: set[Stream] = set()
+        self._following: set[Stream] = set()
         self.deliveries = 0
         """Deliveries so far: events times streams."""
 
@@ -46,6 +47,8 @@ class Hub:
         if len(self._by_user.get(stream.user_id, ())) >= self._limit:
             raise RateLimited(f"at most {self._limit} streams at a time")
         self._by_user[stream.user_id].add(stream)
+        if stream.follows:
+            self._following.add(stream)
 
     def subscribe(
         self, stream: Stream, conversation_ids: Iterable[str], hidden: Hidden = NOTHING
@@ -70,6 +73,7 @@ class Hub:
         """Remove a stream that has ended."""
         self._of_host.discard(stream)
         self._hearing_all.discard(stream)
+        self._following.discard(stream)
         remaining = self._by_user[stream.user_id]
         remaining.discard(stream)
         if not remaining:
@@ -96,9 +100,10 @@ class Hub:
                 if start:
                     await asyncio.sleep(0)
                 for stream in streams[start : start + SLICE]:
-                    if audience is None or stream.user_id in audience or stream.is_hosts:
+                    if audience is None or stream.gets(audience, event.conversation_id):
                         stream.deliver(event)
         if isinstance(event, ConversationChanged):
+            self._end_following(event)
             for user_id in event.removed:
                 for stream in self._by_user.get(user_id, ()):
                     if not stream.subscribed:
@@ -137,11 +142,11 @@ class Hub:
             s for conversation_id in ids for s in self._by_conversation.get(conversation_id, ())
         }
         found = theirs & inside if ephemeral.user_ids and ids else theirs | inside
-        # Ephemeral events are for people: the host's own streams get none.
+        # Ephemeral events are for those inside: streams of the host and of followers get none.
         return [
             stream
             for stream in found
-            if stream.user_id != ephemeral.but and stream.subscribed and not stream.is_hosts
+            if stream.user_id != ephemeral.but and stream.subscribed and stream.is_personal
         ]
 
     async def beat(self) -> None:
@@ -218,6 +223,15 @@ class Hub:
                     self._enter(stream, event.conversation_id)
                 else:  # Its conversations are still being read; `subscribe` applies this later.
                     stream.membership[event.conversation_id] = True
+
+    def _end_following(self, event: ConversationChanged) -> None:
+        """End the streams that follow the conversation and have another right to read it now, or
+        none; also while they open."""
+        concerned = {*event.added, *event.removed}
+        for stream in self._following:
+            is_concerned = event.is_deletion or stream.user_id in concerned
+            if is_concerned and event.conversation_id in (stream.only or ()):
+                stream.end("unreadable")
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:
         if stream.only is not None and conversation_id not in stream.only:

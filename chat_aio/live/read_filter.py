@@ -36,7 +36,9 @@ class ReadFilter:
     def hold(self, added: Iterable[str]) -> list[Stream]:
         """Hold back all events of the streams of users who are added to a conversation, until
         `release`; the host is called first. Returns these streams."""
-        streams = self._hub.subscribed_of(added) if self.asks else []
+        found = self._hub.subscribed_of(added) if self.asks else []
+        # Those that follow the conversation end with the event.
+        streams = [stream for stream in found if not stream.follows]
         for stream in streams:
             stream.hold()
         return streams
@@ -51,7 +53,8 @@ class ReadFilter:
 
     async def ask_again(self) -> None:
         """Ask again for every stream. A conversation that may no longer be read is unsubscribed; if
-        one may be read again, the stream ends, so that its client reconnects and refetches."""
+        one may be read again, the stream ends, so that its client reconnects and refetches. So
+        does a stream that follows a conversation that may no longer be read."""
         for user_id in self._hub.user_ids() if self.asks else []:
             streams = self._hub.subscribed_of([user_id])
             ids = {
@@ -65,7 +68,11 @@ class ReadFilter:
                     stream.end("readable_again")
                 # `& ids`: the host did not check conversations to which the user was added in the
                 # meantime.
-                for conversation_id in (stream.conversation_ids & ids) - readable:
+                refused = (stream.conversation_ids & ids) - readable
+                if stream.follows and refused:
+                    stream.end("unreadable")
+                    continue
+                for conversation_id in refused:
                     self._hub.deny(stream, conversation_id)
 
     async def _let_in(self, stream: Stream, conversation_id: str) -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import ExitStack
 from contextvars import Context as Variables
 from functools import partial
 
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
+from chat_aio.actions.following import load_followed, read_followed
 from chat_aio.actions.moderators import receives_reports
 from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
@@ -128,6 +129,26 @@ class Live:
             sieve=None if is_hosts else self._take_message,
             only=only,
         )
+        return await self._open(stream, partial(self._prepare, stream, last_event_id))
+
+    async def follow(self, user_id: str, conversation_ids: Sequence[str]) -> Stream:
+        """Open a stream of these conversations, whether the user is in them or not: from now on,
+        without a replay or a position, and no plugin is notified of it (specification 19).
+
+        Raises InvalidInput, ConversationNotFound, ForbiddenRead, RateLimited, UserBanned and
+        StorageUnavailable.
+        """
+        stream = Stream(
+            user_id,
+            max_bytes=self._options.stream_buffer_bytes,
+            max_events=self._options.stream_buffer_events,
+            sieve=self._take_message,
+            only=read_followed(self._context, conversation_ids),
+            follows=True,
+        )
+        return await self._open(stream, partial(self._prepare_following, stream))
+
+    async def _open(self, stream: Stream, prepare: Callable[[], Awaitable[None]]) -> Stream:
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
@@ -135,10 +156,10 @@ class Live:
         self.feed.wake()
         with ExitStack() as failing:
             failing.callback(self.hub.remove, stream)
-            await self._prepare(stream, last_event_id)
-            if not stream.is_hosts:
-                failing.callback(self._plugin_notifier.closed, user_id)
-                await self._plugin_notifier.opened(user_id)
+            await prepare()
+            if stream.is_personal:
+                failing.callback(self._plugin_notifier.closed, stream.user_id)
+                await self._plugin_notifier.opened(stream.user_id)
             failing.pop_all()
         notify_opened(stream, self._context.observers)
         # Only here: a stream that is ended before must not be closed before it has opened.
@@ -147,7 +168,7 @@ class Live:
 
     def _closed(self, stream: Stream) -> None:
         self.hub.remove(stream)
-        if not stream.is_hosts:
+        if stream.is_personal:
             self._plugin_notifier.closed(stream.user_id)
         notify(self._context.observers, Observer.stream_closed, stream.ending)
 
@@ -167,6 +188,20 @@ class Live:
         # then be in both; the replay's `cover` drops the live one.
         self.hub.subscribe(stream, ids, hidden)
         stream.replay = await self._resuming.replay(stream, wanted, began)
+
+    async def _prepare_following(self, stream: Stream) -> None:
+        # After registering: what ends the right to read from here on ends the stream.
+        await require_unbanned(self._context, stream.user_id)
+        found = await load_followed(self._context, stream.user_id, stream.only or ())
+        stream.outside = frozenset(
+            snapshot.conversation.id
+            for snapshot in found
+            if stream.user_id not in snapshot.conversation.roles
+        )
+        hidden: dict[str, int] = {}
+        for snapshot in found:
+            hidden |= snapshot.hidden_from(stream.user_id)
+        self.hub.subscribe(stream, stream.only or (), hidden)
 
     async def _conversations_of(self, stream: Stream) -> tuple[Collection[str], Hidden]:
         """The conversations of a new stream, and their hidden ranges.

@@ -71,12 +71,14 @@ class Stream:
         "conversation_ids",
         "denied",
         "ending",
+        "follows",
         "heartbeat",
         "hidden",
         "is_over",
         "membership",
         "moderates",
         "only",
+        "outside",
         "replay",
         "still_logged_in",
         "subscribed",
@@ -92,11 +94,15 @@ class Stream:
         on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
         only: frozenset[str] | None = None,
+        follows: bool = False,
     ) -> None:
-        """With `only`, the stream is subscribed to no other conversations than these."""
+        """With `only`, the stream is subscribed to no other conversations than these; one that
+        `follows` them is of a user who need not be in them (specification 19)."""
         # A host may use its own type for ids, of which none can be interned.
         self.user_id = sys.intern(user_id) if type(user_id) is str else user_id
         self.only = only
+        self.follows = follows
+        self.outside = NONE
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
@@ -130,6 +136,12 @@ class Stream:
         return self.user_id == HOST
 
     @property
+    def is_personal(self) -> bool:
+        """Whether this is a user's own stream, which makes them present, and shows them ephemeral
+        events."""
+        return not (self.is_hosts or self.follows)
+
+    @property
     def hears_all(self) -> bool:
         """Whether it is subscribed to all conversations, without a list of them."""
         return self.is_hosts and self.only is None
@@ -153,6 +165,12 @@ class Stream:
     def let_into(self) -> set[str]:
         """The conversations that the user was added to while their conversations were read."""
         return {conversation_id for conversation_id, inside in self.membership.items() if inside}
+
+    def gets(self, audience: frozenset[str], conversation_id: str) -> bool:
+        """Whether an event of the conversation that is limited to an audience is for the stream."""
+        # Nobody was removed from a conversation without having been in it.
+        is_outside = self.is_hosts or conversation_id in self.outside
+        return is_outside or self.user_id in audience
 
     def deliver(self, event: Event) -> None:
         """Deliver an event, unless it is hidden from the user or the message filter takes it, which
@@ -179,7 +197,9 @@ class Stream:
             cover = self._cover = None
         if cover is not None and isinstance(event, MessageEvent) and cover.covers(event):
             return  # The replay had it.
-        if isinstance(event, MessageCreated):
+        if self.follows:
+            self._write(event.frame_without_position)
+        elif isinstance(event, MessageCreated):
             self._position = event.position
             if self._write(event.frame) and self._on_message is not None:
                 self._on_message(self.user_id, event.delivered_message)

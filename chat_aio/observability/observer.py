@@ -17,6 +17,7 @@ Ending = Literal[
     "ended",
     "logged_out",
     "readable_again",
+    "unreadable",
     "feed_lost",
     "closing",
 ]

@@ -47,6 +47,7 @@ MAX_SLOW_SECONDS = 3_600
 MAX_TOPIC_LENGTH = 500
 MAX_PINS = 50
 MAX_LOOKED_UP = 100
+MAX_FOLLOWED = 20
 MAX_ATTACHMENTS = 10
 
 
@@ -297,6 +298,9 @@ WithConversations = Annotated[list[ListPart], BeforeValidator(_list)]
 WithMessages = Annotated[list[PagePart], BeforeValidator(_list)]
 """The optional parts of a page of a list (`include`)."""
 LookedUp = Annotated[list[Id], Field(fail_fast=True), _up_to(MAX_LOOKED_UP, "ids")]
+Followed = Annotated[
+    list[Id], Field(fail_fast=True), _up_to(MAX_FOLLOWED, "ids"), AfterValidator(_distinct)
+]
 Reason = Annotated[
     StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
 ]

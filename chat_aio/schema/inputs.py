@@ -16,6 +16,7 @@ from chat_aio.schema.fields import (
     Body,
     ClientId,
     Emoji,
+    Followed,
     GroupKey,
     Id,
     Ids,
@@ -167,6 +168,17 @@ class UserLookup(Input):
         given = super().arguments(body)
         limit = limit_from_query(given["limit"])
         return {**given, "ids": _words(body.get("ids")), "limit": limit}
+
+
+class Following(Input):
+    """The conversations that a stream follows; without any it is the user's own stream."""
+
+    conversation_ids: Followed | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any input; a query string has the ids between commas."""
+        return {"conversation_ids": _words(body.get("conversationIds"))}
 
 
 class DirectConversation(Input):

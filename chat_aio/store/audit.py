@@ -34,9 +34,9 @@ def entry(
     }
 
 
-async def note(database: Database, row: AuditEntry) -> None:
-    """Add a row about an action that changes nothing."""
-    await database.write(lambda: database.audit.insert_one(row))
+async def note(database: Database, *rows: AuditEntry) -> None:
+    """Add rows about an action that changes nothing."""
+    await database.write(lambda: database.audit.insert_many(rows))
 
 
 async def add(database: Database, row: AuditEntry, session: Session) -> None:

@@ -144,7 +144,7 @@ async def open_changes(
         start = (
             {"resume_after": after}
             if after
-            else {"start_at_operation_time": await _operation_time(database, past)}
+            else {"start_at_operation_time": await operation_time(database, past)}
         )
         watching = database.handle.watch(
             _pipeline(database, timed=timed),
@@ -215,7 +215,8 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
     ]
 
 
-async def _operation_time(database: Database, past: float) -> Timestamp:
+async def operation_time(database: Database, past: float = 0.0) -> Timestamp:
+    """The time from which a change stream starts now, or `past` seconds ago."""
     hello = await database.handle.command("hello")
     # `startAtOperationTime` includes the operation of that time, which is over already.
     now: Timestamp = hello["operationTime"]

@@ -129,7 +129,7 @@ async def follow(database: Database, *, clock: Clock, after: Position | None) ->
     async def watch() -> CreatedMessages:
         token = after and after.token
         # By its module: tests start their change streams later than those of earlier tests.
-        now = None if token else await change_stream._operation_time(database, 0.0)
+        now = None if token else await change_stream.operation_time(database)
         start = {"resume_after": token} if token else {"start_at_operation_time": now}
         watching = database.messages.watch(
             _PIPELINE, batch_size=MOST_TOGETHER, max_await_time_ms=AWAIT_MS, **start

@@ -14,6 +14,7 @@ from chat_aio.store.documents import (
     DeletedConversationDocument,
     PositionDocument,
 )
+from chat_aio.store.maintenance.legal_holds import pass_fence
 from chat_aio.store.membership import Locked, Membership
 from chat_aio.store.settings import Settings
 from chat_aio.store.shapes import one_readable
@@ -41,12 +42,15 @@ async def hide(
     *,
     entry: AuditEntry,
     signal_id: str,
+    notes_departures: bool,
     require_allowed: Callable[[Locked], Awaitable[None]],
 ) -> Hidden | None:
     """Delete a conversation and its head in one transaction, which `entry` records; None if there
     is no such conversation. Its key is free from then on, and its pair gets another id.
 
-    `require_allowed` gets the locked conversation; an error that it raises aborts the transaction.
+    `notes_departures` is for clients that were away, which are notified with `extra_events` only.
+    `require_allowed` gets the locked conversation and reads the legal holds; an error that it
+    raises aborts the transaction.
     """
 
     async def body(session: Session) -> Hidden:
@@ -57,10 +61,12 @@ async def hide(
         if not head or not conversation:
             raise Unchanged(None)
         await require_allowed(Locked(database, session, head, conversation))
+        await pass_fence(database, conversation_id, session)
         user_ids = [participant["userId"] for participant in conversation["participants"]]
         row = await _row(database, head, entry["at"], session)
         await database.deleted_conversations.insert_one(row, session=session)
-        await departures.note(database, conversation_id, user_ids, entry["at"], session)
+        if notes_departures:
+            await departures.note(database, conversation_id, user_ids, entry["at"], session)
         if conversation["type"] == "direct":
             await direct_conversations.count_deletion(settings, user_ids, session)
         await audit.add(database, entry, session)

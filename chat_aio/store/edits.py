@@ -168,11 +168,15 @@ async def add_reaction(
         # In the query of the update: two callers could both pass a check that comes before it.
         {
             "_id": message_id,
-            "reactions": {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}},
+            **_absent(emoji, user_id),
             **_room(emoji, user_id, most),
         },
         {"$push": {"reactions": reaction}, "$set": reacted(change, dated=dated)},
     )
+
+
+def _absent(emoji: str, user_id: str) -> dict[str, Any]:
+    return {"reactions": {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}}
 
 
 def _room(emoji: str, user_id: str, most: MostReactions) -> dict[str, Any]:

@@ -77,6 +77,7 @@ DELETING: Mapping[str, tuple[str, ...]] = {
 
 _LEGAL_HOLD: Mapping[str, tuple[str, ...]] = {
     "counters": ("update",),
+    "settings": ("insert", "update"),
     "legal_holds": ("insert", "remove"),
     "message_versions": ("update",),
     "held_messages": ("update",),

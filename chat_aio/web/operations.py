@@ -190,3 +190,4 @@ class Streaming:
     path: str
     handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
     errors: tuple[type[ChatError], ...] = ()
+    query: type[Input] | None = None

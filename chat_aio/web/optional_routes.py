@@ -13,8 +13,10 @@ from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
 from chat_aio.web.moderation_tools_routes import DESK_ROUTES
 from chat_aio.web.operations import Listing, Operation, Streaming
+from chat_aio.web.refusals import READING
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES, SEARCH_ERRORS
+from chat_aio.web.sse import stream
 
 DELETION = Operation(
     "DELETE",
@@ -35,6 +37,15 @@ SEARCH = Listing(
 )
 """The route of a chat with the option `search_filters`."""
 
+FOLLOWING = Streaming(
+    "GET",
+    "/stream",
+    stream,
+    query=inputs.Following,
+    errors=(errors.StreamUnsupported, errors.InvalidInput, *READING),
+)
+"""The stream with the option `supervisors`, which takes ids of conversations besides."""
+
 
 def routes_with(
     options: Options, plugins: Iterable[Plugin] = (), *, can_delete: bool = False
@@ -42,7 +53,7 @@ def routes_with(
     """The routes with these options and plugins, without those that plugins have themselves; with
     `can_delete` the one that needs this hook. An added one takes the place of one that is there
     already."""
-    added: list[Operation] = [DELETION] if can_delete else []
+    added: list[Operation | Streaming] = [DELETION] if can_delete else []
     if options.conversation_keys:
         added += KEY_ROUTES
     if options.room_controls:
@@ -51,6 +62,8 @@ def routes_with(
         added += [*METADATA_ROUTES, *([UPDATE_ROOM] if options.room_controls else [])]
     if options.search_filters:
         added.append(SEARCH)
+    if options.supervisors:
+        added.append(FOLLOWING)
     if options.inbox:
         added += INBOX_ROUTES
     if options.moderation_tools:

@@ -12,10 +12,11 @@ from aiohttp import web
 from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
-from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
+from chat_aio.errors import InternalError, InvalidInput, StorageUnavailable, Unauthenticated
 from chat_aio.live.frames import HEARTBEAT, Frame, opening_frame
 from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
+from chat_aio.schema.inputs import Following
 from chat_aio.web.app_keys import CONTEXT, LIVE, STREAMS, USER_ID
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.connection_takeover import can_take_over
@@ -38,9 +39,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
     live: Live = request.app[LIVE]
     if not await live.feed.wait_live(seconds=OPENING_SECONDS):
         raise StorageUnavailable  # The middleware hangs up, and gives the request's quota back.
-    last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
-        events = await live.open_stream(request[USER_ID], last_event_id)
+        events = await _opened(live, request)
         if request.query.get("heartbeat") == "event":
             events.heartbeat = live.ping
         with ExitStack() as failing:
@@ -50,6 +50,19 @@ async def stream(request: web.Request) -> web.StreamResponse:
     except (ConnectionError, TimeoutError):
         return hung_up(request)
     return response
+
+
+async def _opened(live: Live, request: web.Request) -> Stream:
+    """The user's own stream, or with `conversationIds` one that follows these."""
+    user_id, query = request[USER_ID], request.query
+    last_event_id = request.headers.get("Last-Event-ID") or query.get("lastEventId")
+    conversation_ids = Following.arguments(query)["conversation_ids"]
+    if conversation_ids is None:
+        return await live.open_stream(user_id, last_event_id)
+    if last_event_id:
+        # The client expects a replay, and would take the gap for silence.
+        raise InvalidInput("a stream with conversationIds has no replay: leave Last-Event-ID out")
+    return await live.follow(user_id, conversation_ids)
 
 
 class _Response(EventSourceResponse):

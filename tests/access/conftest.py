@@ -102,6 +102,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
             editable_metadata=True,
             metadata_indexes=("orderId",),
             moderation_tools=True,
+            supervisors=True,
         ),
     )
     app = web.Application()

@@ -35,6 +35,10 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/messages system": {"body": "a word", "role": "system"},
     "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
     "GET /users": {"ids": "{asker},{outlaw}"},
+    **{
+        f"GET /stream {about} followed": {"conversationIds": "{conversation_id}"}
+        for about in ("group", "channel", "direct")
+    },
     "GET /search/messages mine": {"q": "word"},
     "GET /search/messages filtered": {"senderId": "{asker}", "mentions": "me"},
     "GET /search/messages group filtered": {

@@ -17,13 +17,14 @@ JSON_TYPES = {
     int: "integer",
     float: "number",
 }
-WITHOUT_SHAPE: dict[str, tuple[Place, str, str]] = {
-    "GET /stream": ("query", "lastEventId", "string"),
-    "POST /conversations/{conversation_id}/typing": ("body", "isTyping", "boolean"),
-    "PUT /notifications/settings": ("body", "quietHours", "object"),
-    "PUT /conversations/{conversation_id}/notifications": ("body", "level", "string"),
-    "GET /presence": ("query", "userIds", "string"),
-}
+WITHOUT_SHAPE: tuple[tuple[str, Place, str, str], ...] = (
+    ("GET /stream", "query", "lastEventId", "string"),
+    ("GET /stream", "query", "conversationIds", "string"),
+    ("POST /conversations/{conversation_id}/typing", "body", "isTyping", "boolean"),
+    ("PUT /notifications/settings", "body", "quietHours", "object"),
+    ("PUT /conversations/{conversation_id}/notifications", "body", "level", "string"),
+    ("GET /presence", "query", "userIds", "string"),
+)
 
 
 class Field(NamedTuple):
@@ -52,9 +53,9 @@ def fields() -> Iterator[Field]:
         yield from _fields_of(route, "body", body)
         if isinstance(OPERATIONS.get(route), IdempotentOperation):
             yield Field(route, "header", "Idempotency-Key")
-        if route in WITHOUT_SHAPE:
-            place, name, kind = WITHOUT_SHAPE[route]
-            yield Field(route, place, name, frozenset({kind}))
+        for known, place, name, kind in WITHOUT_SHAPE:
+            if known == route:
+                yield Field(route, place, name, frozenset({kind}))
 
 
 def _fields_of(route: str, place: Place, shape: type[inputs.Input] | None) -> Iterator[Field]:

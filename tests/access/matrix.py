@@ -125,6 +125,9 @@ DELETE /messages/{message_id}/reactions remove_reaction
   hidden          write     write   gone    ok      gone    gone    ban     write     401
 GET /stream -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+  group followed  read      read    ok      ok      ok      ok      ban     read      401
+  channel followed read     read    ok      ok      ok      ok      ban     read      401
+  direct followed read      -       -       ok      ok      ok      ban     read      401
 POST /conversations/group create_group_conversation
   new             made      made    made    made    made    made    ban     made      401
   new unwanted    create    create  create  create  create  create  ban     create    401

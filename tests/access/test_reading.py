@@ -428,6 +428,27 @@ async def test_what_is_refused_is_in_no_byte_of_a_stream(serve: MakePeople, kind
         assert '"deleted":true' in live.replace(" ", "")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_is_refused_is_in_no_byte_of_a_stream_that_follows(
+    serve: MakePeople, kind: str
+) -> None:
+    rule = Rule(kind, on=True)
+    person = await serve(rule.hooks, supervisors=True)
+    alice, bob = person("alice"), person("bob")
+    other = await alice.group("bob", name="other")
+    group = await alice.group("bob", name=CANARY if kind != "message" else "tea")
+    if kind == "conversation":
+        refused = await bob.follow(f"{other},{group}")
+        assert (refused.code, CANARY in str(refused)) == ("FORBIDDEN_READ", False)
+        return
+    async with bob.tab(following=[other, group]) as tab:
+        await talk(alice, group, other)
+        live = await bytes_until(tab, "the end")
+    assert (CANARY in live) == (kind == "nothing"), live
+    assert "a quote, edited" in live
+    assert "id: " not in live
+
+
 async def test_a_host_that_thinks_holds_up_one_stream_and_keeps_its_order(
     serve: MakePeople,
 ) -> None:

@@ -223,7 +223,9 @@ async def test_keys_over_http_are_for_those_whom_the_hook_names(person: People) 
 async def test_without_the_hook_nobody_uses_keys_over_http(serve: MakePeople) -> None:
     alice = (await serve(conversation_keys=True))("alice")
     assert refusal(await open_group(alice, key="k")) == (403, "KEY_NOT_ALLOWED")
-    assert (await alice.get("/conversations?key=")).code == "INVALID_INPUT"
+    assert refusal(await alice.get("/conversations?key=k")) == (403, "KEY_NOT_ALLOWED")
+    for query in ("key=", "key=k&limit=0", "key=k&cursor=none"):
+        assert refusal(await alice.get(f"/conversations?{query}")) == (400, "INVALID_INPUT")
 
 
 async def test_a_found_group_costs_no_quota(serve: MakePeople) -> None:

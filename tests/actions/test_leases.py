@@ -34,7 +34,8 @@ async def test_of_many_one_holds_it_and_each_gets_it_in_turn(make_chat: MakeChat
 
     async def work(chat: Chat) -> None:
         nonlocal inside, most
-        async with chat.lease("work", seconds=0.3) as lease:
+        # Longer than a busy machine pauses a process: who loses it is cancelled.
+        async with chat.lease("work", seconds=3) as lease:
             inside += 1
             most = max(most, inside)
             lease.require()
@@ -43,9 +44,9 @@ async def test_of_many_one_holds_it_and_each_gets_it_in_turn(make_chat: MakeChat
             inside -= 1
 
     async with asyncio.timeout(PATIENCE * 4):
-        await asyncio.gather(*(work(chats[number % 2]) for number in range(12)))
+        await asyncio.gather(*(work(chats[number % 2]) for number in range(8)))
     assert most == 1
-    assert fences == list(range(1, 13))
+    assert fences == list(range(1, 9))
 
 
 async def test_leases_of_other_names_are_free(chat: Chat) -> None:
@@ -134,7 +135,7 @@ async def test_who_waits_goes_on_after_an_outage(chat: Chat) -> None:
         return await take(lease)
 
     with patch.object(Lease, "take", away_at_first):
-        async with asyncio.timeout(PATIENCE), chat.lease("work", seconds=0.3) as lease:
+        async with asyncio.timeout(PATIENCE), chat.lease("work", seconds=3) as lease:
             assert lease.is_held
     assert calls == 3
 
@@ -210,7 +211,16 @@ async def holder(mongo_url: str, database: str) -> AsyncIterator[asyncio.subproc
 async def line(process: asyncio.subprocess.Process) -> str:
     assert process.stdout is not None
     async with asyncio.timeout(PATIENCE * 2):
-        return (await process.stdout.readline()).decode().strip()
+        found = (await process.stdout.readline()).decode().strip()
+    assert found, "the process has ended"
+    return found
+
+
+async def fence_of(process: asyncio.subprocess.Process) -> int:
+    """The fence of the next lease that a process gets."""
+    while not (found := await line(process)).startswith("held "):
+        assert found == "lost"
+    return int(found.removeprefix("held "))
 
 
 @pytest.mark.new_database
@@ -221,19 +231,22 @@ async def test_a_holder_that_is_paused_or_killed_is_replaced(
     client: AsyncMongoClient[Any] = database.client
     await client[database.name]["steps"].insert_one({"_id": 1, "last": 0, "fences": []})
     async with holder(mongo_url, database.name) as one:
-        assert await line(one) == "held 1"
+        first = await fence_of(one)
         async with holder(mongo_url, database.name) as other:
             os.kill(one.pid, signal.SIGSTOP)
-            assert await line(other) == "held 2"
+            second = await fence_of(other)
             os.kill(one.pid, signal.SIGCONT)
-            assert await line(one) == "lost"
+            while await line(one) != "lost":
+                pass
             other.kill()
             await other.wait()
-            assert await line(one) == "held 3"
-        async with holder(mongo_url, database.name) as third:
+            third = await fence_of(one)
+        async with holder(mongo_url, database.name) as last:
             one.kill()
-            assert await line(third) == "held 4"
+            fourth = await fence_of(last)
+    # Higher by more than one where a busy machine has cost a holder its lease.
+    assert 0 < first < second < third < fourth
     steps = await client[database.name]["steps"].find_one({"_id": 1})
     assert steps is not None
     assert steps["fences"] == sorted(steps["fences"])
-    assert {1, 2, 3} <= {*steps["fences"]}
+    assert {first, second, third, fourth} <= {*steps["fences"]}

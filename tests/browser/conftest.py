@@ -37,7 +37,7 @@ ARGUMENTS = (
 )
 NO_CHROMIUM = "no chromium on PATH: apt-get install chromium-headless-shell"
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=30_000)
 
 
 def found_browser() -> str | None:

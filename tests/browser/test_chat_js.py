@@ -317,6 +317,35 @@ async def test_a_stream_that_is_made_anew_without_a_position_says_so(empty: Page
     assert told == ["open", "open", "open", "stream.reset", "position_unknown"]
 
 
+async def test_a_stream_that_follows_conversations(empty: Page) -> None:
+    """It has no positions: after a reconnect, of the browser's or of its own, all is fetched."""
+    script = """
+        const told = [];
+        new Chat("/api/chat", { EventSource: Source }).stream({
+          conversationIds: ["a", "b"],
+          onOpen: ({ isResumed }) => told.push(isResumed),
+          onChanged: ({ type, all }) => told.push(type, all),
+          onReset: ({ type }) => told.push(type),
+        });
+        const open = (source) => {
+          source.dispatchEvent(new Event("open"));
+          source.tell("stream.ping", "", { intervalMs: 15_000 });
+          source.tell("message.created", "", { message: { id: `m${told.length}` } });
+        };
+        await moment();
+        open(sources[0]);
+        open(sources[0]);
+        sources[0].refuse();
+        ready.at(-1)();
+        await moment();
+        open(sources[1]);
+        return [told, sources.map((each) => each.url.search)];
+    """
+    told, queries = await try_out(empty, script)
+    assert told == [False, True, "stream.changed", True, True, "stream.reset"]
+    assert queries == 2 * ["?heartbeat=event&conversationIds=a%2Cb"]
+
+
 async def test_a_stream_that_is_silent_is_made_anew(empty: Page) -> None:
     """At the position that a heartbeat has shown. Before one it is not known when to expect any."""
     script = """

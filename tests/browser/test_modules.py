@@ -131,7 +131,7 @@ async def test_a_message_that_its_page_brought_before_its_event_is_counted(empty
         await session.open("c");
         const before = store.conversation("c").unreadCount;
         const counted = new Promise((resolve) => {
-          setTimeout(resolve, 5_000);
+          setTimeout(resolve, 30_000);
           store.subscribe(() => store.conversation("c").unreadCount && resolve());
         });
         handlers.onEvent({ type: "message.created", message: message(2) });

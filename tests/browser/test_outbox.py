@@ -104,8 +104,8 @@ async def test_it_is_tried_again_while_the_stream_is_open(empty: Page) -> None:
           send(status, `${status}, too`);
           await turn();
           refusals.clear();
-          const end = performance.now() + 5_000;
-          const isOver = () => performance.now() > (status === "live" ? end : end - 3_500);
+          const end = performance.now() + (status === "live" ? 30_000 : 1_500);
+          const isOver = () => performance.now() > end;
           while (store.outbox.length > 0 && !isOver()) await turn();
           found.push([...stored]);
           sender.retryAll();

@@ -18,7 +18,7 @@ BEGUN = """
     const { Chat } = await import("/modules/chat.js");
     const { ChatStore } = await import("/modules/chat-store.js");
     globalThis.until = (store, isSo) => new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error(`not within 20 seconds: ${isSo}`)), 20_000);
+      setTimeout(() => reject(new Error(`not within 60 seconds: ${isSo}`)), 60_000);
       const look = () => {
         if (!isSo()) return false;
         resolve();

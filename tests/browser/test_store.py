@@ -16,7 +16,7 @@ HELPERS = """
     const { Chat } = await import("/chat-aio/chat.js");
     const { ChatStore } = await import("/chat-aio/chat-store.js");
     const until = (store, isSo) => new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error(`not within 15 seconds: ${isSo}`)), 15_000);
+      setTimeout(() => reject(new Error(`not within 60 seconds: ${isSo}`)), 60_000);
       const look = () => {
         if (!isSo()) return false;
         resolve();

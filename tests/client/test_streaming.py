@@ -34,7 +34,7 @@ from chat_aio.client import (
 )
 from chat_aio.client import stream as streaming
 from chat_aio.client.connection import Connection
-from chat_aio.errors import InternalError, RateLimited, Unauthenticated, UserBanned
+from chat_aio.errors import ForbiddenRead, InternalError, RateLimited, Unauthenticated, UserBanned
 from chat_aio.plugins import Receipts
 from tests.client.conftest import Connect
 from tests.client.proxy import proxied
@@ -198,6 +198,33 @@ async def test_a_reset_is_told(serve: MakePeople) -> None:
         assert await bodies(stream, 1) == ["4"]
 
 
+async def test_conversations_are_followed(serve: MakePeople) -> None:
+    """Without a replay: what was missed while it was cut is to be fetched. What ends the right to
+    read is raised."""
+    refused: set[str] = set()
+    hooks = Hooks(can_read=lambda asked: asked.user_id not in refused)
+    person = await serve(hooks, supervisors=True)
+    ada = person("ada")
+    group, other = await ada.group("grace"), await ada.group("grace")
+    async with (
+        proxied(ada.client.port or 0) as proxy,
+        ChatClient(proxy.base, headers=BOB) as client,
+        client.stream(conversation_ids=[group, other]) as stream,
+    ):
+        await ada.send(group, "0")
+        await ada.send(other, "1")
+        assert await bodies(stream, 2) == ["0", "1"]
+        assert stream.last_event_id is None
+        proxy.cut()
+        assert await told(stream) == ResetEvent(reason="position_unknown")
+        await ada.send(group, "2")
+        assert await bodies(stream, 1) == ["2"]
+        refused.add("bob")
+        await ada.chat.end_streams("bob")
+        with pytest.raises(ForbiddenRead):
+            await told(stream)
+
+
 async def test_refusals_are_final(serve: MakePeople, pauses: list[Any]) -> None:
     person = await serve(Hooks(can_moderate=lambda _: True), streams_per_user=1)
     base = str(person("").client.make_url("/api/chat"))
@@ -251,7 +278,7 @@ async def test_what_is_tried_again(never: asyncio.Event, pauses: list[tuple[floa
         streams(b'event: mine\ndata: {"a": 1}\n\n', then=never),
     )
     async with scripted(*answers) as script, ChatClient(script.base) as client:
-        async with client.stream(heartbeat_seconds=0.1) as stream:
+        async with client.stream(heartbeat_seconds=0.5) as stream:
             assert await told(stream) == OtherEvent(type="mine", data={})
             assert stream.last_event_id == "c:1"
             assert await told(stream) == OtherEvent(type="mine", data={"a": 1})
@@ -342,7 +369,7 @@ async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.Monke
         for each in "abc":
             await bob.send_message(group, each)
         assert await bodies(stream, 3) == ["a", "b", "c"]
-        assert len(stream._reader._told) == 2
+        assert len(stream._reader._returned) == 2
 
 
 async def test_one_that_is_closed_while_it_connects_keeps_no_connection(

@@ -5,18 +5,23 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import partial
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from chat_aio import Chat, ChatError
+from chat_aio import Chat, ChatError, Hooks, Options
+from chat_aio.client import stream as streaming
+from chat_aio.errors import ForbiddenRead
+from chat_aio.observability.observer import Observer, Replayed
 from chat_aio.plugins import Notification, Notifications
+from chat_aio.schema.models import Message, ReportStatus
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.examples.test_documents import names_of
 from tests.plugins.notifications.telling import QUICK, all_told, ready
-from tests.support.people import picked_by_header
+from tests.support.people import PATIENCE, picked_by_header
 from tests.support.processes import ROOT
 
 COOKBOOK = (ROOT / "docs" / "guides" / "cookbook.md").read_text()
@@ -131,6 +136,115 @@ async def test_moderators_look_in(database: Database) -> None:
         with pytest.raises(ChatError, match="moderator"):
             await names["look_in"](chat, "bob", direct.id)
     assert await database["audit"].count_documents({"action": "find-messages"}) == 1
+
+
+async def test_a_moderators_afternoon(database: Database) -> None:
+    names = names_of(ALL)
+    hooks = Hooks(can_moderate=lambda asked: asked.user_id == "mona")
+    options = Options(moderation_tools=True)
+    async with Chat(database, admin=database, hooks=hooks, options=options) as chat:
+        group = await chat.api.create_group_conversation("ann", user_ids=["bob", "mallory"])
+        said = {
+            body: await chat.api.send_message(sender, group.id, body)
+            for sender, body in (
+                *(("bob", "harmless"), ("mallory", "bad 1"), ("mallory", "bad 2")),
+                ("bob", "bad once"),
+            )
+        }
+        for reporter, body in (
+            *(("mallory", "harmless"), ("ann", "bad 1"), ("bob", "bad 1"), ("ann", "bad 2")),
+            ("ann", "bad once"),
+        ):
+            await chat.api.moderation.report(
+                reporter, target_type="message", target_id=said[body].id, reason="spam"
+            )
+
+        async def is_harmful(message: Message, context: Sequence[Message]) -> bool:
+            assert {one.body for one in context} >= {"harmless"}
+            return message.body.startswith("bad")
+
+        assert await names["work_on_reports"](chat, "mona", is_harmful) == ["mallory"]
+        assert await bodies(chat, "ann", group.id) == ["", "", "", "harmless"]
+        assert await names["work_on_reports"](chat, "mona", is_harmful) == []
+        (ban,) = (await chat.api.moderation.list_bans("mona")).bans
+        assert (ban.user_id, ban.reason) == ("mallory", "3 reports")
+        (hold,) = await chat.admin.list_legal_holds()
+        assert hold.target_id == "mallory"
+        counts: dict[ReportStatus, int] = {"resolved": 4, "dismissed": 1, "open": 0}
+        for status, count in counts.items():
+            page = await chat.api.moderation.list_reports("mona", status=status)
+            assert len(page.reports) == count
+    rows = await database["audit"].distinct("action")
+    assert {*rows} >= {"look-at-message", "remove-message", "report", "ban", "legal-hold"}
+
+
+class Opened(Observer):
+    """Sees that a stream is open."""
+
+    def __init__(self) -> None:
+        self.seen = asyncio.Event()
+
+    def stream_opened(self, replayed: Replayed, reset: object) -> None:
+        self.seen.set()
+
+
+async def test_a_support_agents_afternoon(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "backoff_delay", lambda *_: 0.01)
+    names, opened = names_of(ALL), Opened()
+    names["Chat"] = partial(Chat, observers=[opened])
+    chat = names["make_support"](database, picked_by_header)
+    app = web.Application()
+    chat.mount(app)
+    heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+
+    async def on_message(message: Message) -> None:
+        await heard.put((message.conversation_id, message.body))
+
+    async def next_heard() -> tuple[str, str]:
+        async with asyncio.timeout(PATIENCE):
+            return await heard.get()
+
+    async with TestClient[web.Request, web.Application](TestServer(app)) as http:
+        tickets = [await names["open_ticket"](chat, number, "ann") for number in ("1", "1", "2")]
+        assert tickets[0] == tickets[1] != tickets[2]
+        base, sam = str(http.make_url("/api/chat")), {"X-User": "sam"}
+        following = asyncio.create_task(names["follow_tickets"](base, sam, tickets[1:], on_message))
+        async with asyncio.timeout(PATIENCE):
+            await opened.seen.wait()
+        await chat.api.send_message("ann", tickets[2], "Where is my parcel?")
+        assert await next_heard() == (tickets[2], "Where is my parcel?")
+        assert not (await chat.api.list_conversations("sam")).conversations
+        found = await names["find_in_ticket"](chat, "sam", tickets[2], "parcel")
+        assert found == ["Where is my parcel?"]
+        chat._live.hub.end_all()
+        assert await next_heard() == (tickets[2], "Where is my parcel?")
+
+        await names["take_over"](chat, tickets[2], "sam")
+        await chat.api.send_message("sam", tickets[2], "On its way.")
+
+        async def waiting() -> list[str]:
+            return [tickets[1]]
+
+        await asyncio.gather(*(names["remind"](chat, waiting) for _ in range(2)))
+        assert await bodies(chat, "ann", tickets[1]) == ["We have not forgotten you."]
+        await names["close_ticket"](chat, tickets[2], "sam")
+        with pytest.raises(ChatError, match="frozen"):
+            await chat.api.send_message("ann", tickets[2], "Thanks!")
+        assert await bodies(chat, "ann", tickets[2]) == [
+            *("This ticket is closed.", "On its way.", "sam is here to help."),
+            "Where is my parcel?",
+        ]
+        ticket = await chat.api.get_conversation("ann", tickets[2])
+        assert {*ticket.roles} == {"ann", "shop"}
+        names["AGENTS"].clear()
+        await chat.end_streams("sam")
+        with pytest.raises(ForbiddenRead):
+            async with asyncio.timeout(PATIENCE):
+                await following
+    followed = await database["audit"].distinct("targetId", {"action": "follow-conversation"})
+    assert {*followed} == {*tickets}
 
 
 async def test_signing_out_ends_streams(serve: MakePeople, database: Database) -> None:

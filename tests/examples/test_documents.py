@@ -5,7 +5,7 @@ import base64
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -138,7 +138,7 @@ async def test_search(serve: MakePeople) -> None:
     ) as bob:
         assert await names["files_of"](bob, group, "alice") == ["picture.png"]
         assert await names["files_of"](bob, group, "bob") == []
-        day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = datetime.fromisoformat(sent["createdAt"]).replace(hour=0, minute=0)
         (message,) = await names["messages_of_day"](bob, day)
         assert await names["messages_of_day"](bob, day - timedelta(days=2)) == ()
         assert message.id == sent["id"]
@@ -151,6 +151,13 @@ async def test_search(serve: MakePeople) -> None:
     for limit in ("1", "50"):
         (found,) = await own("bob").listed(f"/search/messages?q=any&limit={limit}")
         assert found["id"] == sent["id"]
+
+
+async def all_listen(chat: Chat, streams: int) -> None:
+    """Wait until this number of streams is open: what is sent before is not for them."""
+    async with asyncio.timeout(PATIENCE):
+        while len(chat._live.hub) < streams:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 async def test_assistants(serve: MakePeople, database: Database) -> None:
@@ -166,8 +173,7 @@ async def test_assistants(serve: MakePeople, database: Database) -> None:
     base = str(person("").client.make_url("/api/chat"))
     async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
         direct = await ada.get_or_create_conversation("assistant")
-        while not person("").chat._live.hub:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await all_listen(person("").chat, 2)
         asked = await ada.send_message(direct.id, "hello")
         assert (await heard(stream)).body == "hello"
         answer = await heard(stream)
@@ -193,6 +199,7 @@ async def test_bots(
     ]
     async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
         direct = await ada.get_or_create_conversation("dice")
+        await all_listen(person("").chat, 3)
         for said, answer in (("/ping", "pong"), ("/roll 1", "You rolled 1 of 1.")):
             await ada.send_message(direct.id, said)
             assert [(await heard(stream)).body for _ in range(2)] == [said, answer]

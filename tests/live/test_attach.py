@@ -22,7 +22,7 @@ Meanwhile = Callable[[], Awaitable[None]]
 
 async def seen_by_feed(chat: Chat) -> None:
     """Wait until the feed has told all that is committed now."""
-    await chat._live.feed.catch_up(seconds=10)
+    await chat._live.feed.catch_up(seconds=30)
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ HEALTHY = 5
 BOUND = 16 * 1024
 BODY = "x" * 12_000
 SO_ATTACH_FILTER = 26
-PATIENCE_SECONDS = 15
+PATIENCE_SECONDS = 30
 """Less than any of the constants of the package that these tests shorten."""
 
 

@@ -15,7 +15,8 @@ from chat_aio.store.snapshots import Snapshots
 from tests.conftest import MakeChat, MakePeople
 
 PATIENCE = 30.0
-STALL = 0.3
+STALL = 2.0
+"""Longer than a tick takes on a busy machine: a late one would end the feed."""
 
 
 class Watch:

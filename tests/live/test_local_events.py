@@ -23,14 +23,14 @@ from chat_aio.errors import (
 from chat_aio.hooks import PermissionContext
 from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
-from chat_aio.live.local_events import EventSubscription
+from chat_aio.live.local_events import FIRST_PAUSE_SECONDS, EventSubscription
 from chat_aio.live.stream import Stream
 from chat_aio.plugins import Plugin, Typing
 from tests.conftest import Database, MakeChat
 from tests.support.ageing import age
 from tests.support.saboteurs import prove
 
-PATIENCE_SECONDS = 15
+PATIENCE_SECONDS = 30
 
 
 async def told(events: EventSubscription) -> Told:
@@ -205,12 +205,14 @@ async def test_resuming_is_what_loses_nothing(make_chat: MakeChat) -> None:
 
     async def scenario() -> None:
         try:
-            await test_a_slow_reader_loses_nothing_and_costs_little(make_chat)
+            with patch(f"{__name__}.PATIENCE_SECONDS", next(patience)):
+                await test_a_slow_reader_loses_nothing_and_costs_little(make_chat)
         except TimeoutError as missing:
             raise AssertionError("nothing comes any more") from missing
 
-    with patch(f"{__name__}.PATIENCE_SECONDS", 5):
-        await prove(scenario, sabotage=patch.object(EventSubscription, "position", None))
+    # Short only for the scenario that waits in vain.
+    patience = iter([PATIENCE_SECONDS, 5])
+    await prove(scenario, sabotage=patch.object(EventSubscription, "position", None))
 
 
 async def test_it_survives_the_loss_of_the_feed(chat: Chat) -> None:
@@ -225,28 +227,35 @@ async def test_it_survives_the_loss_of_the_feed(chat: Chat) -> None:
 
 async def test_it_is_not_opened_in_a_loop(chat: Chat) -> None:
     """If its stream ends again and again, it waits longer each time; it ends with the chat."""
-    attempts = 0
+    pauses: list[float] = []
+    enough = asyncio.Event()
     opened = chat._live.open_stream
 
+    def attempted() -> None:
+        pauses.append(events._pause)
+        if len(pauses) == 4:
+            enough.set()
+
     async def ended(*given: Any, **named: Any) -> Stream:
-        nonlocal attempts
-        attempts += 1
+        attempted()
         stream = await opened(*given, **named)
         stream.end("overflow")
         return stream
 
     async def storage_is_away(*_: object, **__: object) -> Stream:
-        nonlocal attempts
-        attempts += 1
+        attempted()
         raise StorageUnavailable
 
     for failing in (ended, storage_is_away):
-        attempts = 0
+        pauses.clear()
+        enough.clear()
+        events = chat.events()
         with patch.object(chat._live, "open_stream", failing):
-            async with reading(events := chat.events()):
-                await asyncio.sleep(0.5)
+            async with reading(events), asyncio.timeout(PATIENCE_SECONDS):
+                await enough.wait()
                 await events.aclose()
-        assert 2 <= attempts <= 4
+        first = FIRST_PAUSE_SECONDS
+        assert pauses[:4] == [first, 2 * first, 4 * first, 8 * first]
 
 
 async def test_banned_users_are_refused(make_chat: MakeChat) -> None:

@@ -436,9 +436,7 @@ async def test_a_classifier_that_fails(
             ended.append(message.body)
         return "bad"
 
-    plugin = Filter(
-        classifier=classify, classifier_timeout=0.02, on_failure=on_failure, clock=clock
-    )
+    plugin = Filter(classifier=classify, classifier_timeout=0.2, on_failure=on_failure, clock=clock)
     person = await serve(plugins=[plugin])
     alice = person("alice")
     group = await alice.group()

@@ -107,7 +107,7 @@ async def test_the_users_of_a_dead_process_are_offline(
     serve: MakePeople, database: Database
 ) -> None:
     """It is killed: it says nothing more, and another process finds out."""
-    plugins = [Presence(offline_delay_ms=50, lease_seconds=0.6) for _ in range(2)]
+    plugins = [Presence(offline_delay_ms=50, lease_seconds=2.0) for _ in range(2)]
     one, two = await serve(plugins=plugins[:1]), await serve(plugins=plugins[1:])
     alice = one("alice")
     await alice.direct("bob")
@@ -126,7 +126,7 @@ async def test_the_users_of_a_dead_process_are_offline(
 async def test_a_process_that_was_taken_for_dead_begins_anew(
     serve: MakePeople, database: Database
 ) -> None:
-    person = await serve(plugins=[Presence(offline_delay_ms=50, lease_seconds=1.0)])
+    person = await serve(plugins=[Presence(offline_delay_ms=50, lease_seconds=2.0)])
     alice = person("alice")
     await alice.direct("bob")
 
@@ -140,14 +140,14 @@ async def test_a_process_that_was_taken_for_dead_begins_anew(
         stored = await database["presence"].find_one({"_id": "bob"})
         assert stored is not None
         await database["processes"].update_one({}, {"$set": {"dead": True}})
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await is_back(stored["processes"]):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
 
 async def test_a_closed_chat_leaves_its_users_to_the_others(serve: MakePeople) -> None:
     """Who comes back to another process within the delay was never away."""
-    plugins = [Presence(offline_delay_ms=1_500, lease_seconds=2.5) for _ in range(2)]
+    plugins = [Presence(offline_delay_ms=5_000, lease_seconds=8.0) for _ in range(2)]
     one, two = await serve(plugins=plugins[:1]), await serve(plugins=plugins[1:])
     alice = one("alice")
     for each in ("bob", "carol"):
@@ -185,7 +185,7 @@ async def test_many_come_and_go_and_all_agree_in_the_end(
 
         listening = asyncio.create_task(listen())
         await asyncio.gather(*map(visit, range(6)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while last[-1:] != [False] or await is_somewhere(database, "bob"):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         listening.cancel()

@@ -17,7 +17,7 @@ LONG_AGO = datetime.now(UTC) - timedelta(minutes=10)
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await holds():  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
@@ -31,7 +31,7 @@ async def test_the_living_stay_online_while_the_dead_are_swept(
     serve: MakePeople, database: Database
 ) -> None:
     """Sweeping takes as long as it takes: a lease, here, and more."""
-    lease = timedelta(seconds=1)
+    lease = timedelta(seconds=2)
     person = await serve(plugins=[Presence(lease_seconds=lease.total_seconds())])
     alice = person("alice")
     sweeping, may_go = asyncio.Event(), asyncio.Event()
@@ -108,7 +108,7 @@ async def test_no_id_of_a_process_that_is_not_there_stays(
     serve: MakePeople, database: Database
 ) -> None:
     """A process stalls and is taken for dead; before it finds out, somebody comes to it."""
-    plugins = [Presence(offline_delay_ms=50, lease_seconds=0.9) for _ in range(2)]
+    plugins = [Presence(offline_delay_ms=50, lease_seconds=2.0) for _ in range(2)]
     one, two = await serve(plugins=plugins[:1]), await serve(plugins=plugins[1:])
     alice = one("alice")
     await alice.direct("carol")
@@ -158,9 +158,9 @@ async def test_what_nobody_expected_is_logged_and_tried_again(
         return answer
 
     with patch.object(Attendance, name, fails_once):
-        person = await serve(plugins=[Presence(lease_seconds=0.3)])
+        person = await serve(plugins=[Presence(lease_seconds=2.0)])
         alice = person("alice")
-        async with asyncio.timeout(10), alice.tab():
+        async with asyncio.timeout(60), alice.tab():
             await again.wait()
             await until(lambda: is_online(alice, "alice"))
     ours = [each for each in caplog.records if each.name.startswith("chat_aio")]

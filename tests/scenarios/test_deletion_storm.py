@@ -10,15 +10,19 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.actions import mutes, thread_inbox
+from chat_aio.actions.deletion import hide
 from chat_aio.actions.maintenance.legal_holds import place
 from chat_aio.errors import ChatError, ConversationNotFound, LegalHold
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.store import blocks, conversations, deletion
+from chat_aio.store import blocks, conversations, deleted_conversations, deletion
 from chat_aio.store.direct_conversations import direct_conversation_id
+from chat_aio.store.maintenance import legal_holds
+from chat_aio.store.maintenance.legal_holds import Target
 from chat_aio.store.settings import Settings
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
 from tests.support.deleted import KEPT, naming, settled
+from tests.support.people import Person
 from tests.support.saboteurs import prove
 
 MEMBERS = [f"member-{number}" for number in range(16)]
@@ -180,6 +184,37 @@ async def test_a_pair_finds_itself_again_under_deletions(
         await expect_gone(database, each)
 
 
+async def test_a_key_finds_a_group_under_deletions(make_chat: MakeChat, database: Database) -> None:
+    """Another process creates the group with the key first, and deletes it once it is found."""
+    chats = [await make_chat(conversation_keys=True) for _ in range(2)]
+    create = conversations.create
+    people: Any = {"ann": "admin", "bob": "member"}
+    made: list[str] = []
+
+    async def open_it(chat: Chat) -> str:
+        opened = chat.conversations.get_or_create_group
+        return (await opened("ann", key="order:7", participants=people)).id
+
+    async def exists(_: str) -> bool:
+        if not made:
+            made.append("")
+            made[0] = await open_it(chats[1])
+        return True
+
+    async def delete_found(*given: Any, **named: Any) -> Any:
+        found, is_new = await create(*given, **named)
+        if not is_new:
+            await chats[1].conversations.delete_conversation("host", found["_id"])
+        return found, is_new
+
+    late = await make_chat(Hooks(user_exists=exists), conversation_keys=True)
+    with patch.object(conversations, "create", delete_found):
+        found = await open_it(late)
+    assert found != made[0]
+    assert (await chats[0].conversations.find_conversation("ann", key="order:7")).id == found
+    await expect_gone(database, made[0])
+
+
 @contextmanager
 def without_lock() -> Iterator[None]:
     """The head is neither locked nor removed."""
@@ -250,7 +285,7 @@ async def test_a_row_that_was_checked_before(
 
 
 async def nothing(*_: object) -> None:
-    """In place of `require_unused`."""
+    """In place of a guard."""
 
 
 async def test_a_pair_that_was_looked_up_before(serve: MakePeople, database: Database) -> None:
@@ -306,25 +341,138 @@ async def test_a_block_that_was_looked_up_before(make_chat: MakeChat, database: 
     await prove(scenario, sabotage=patch.object(blocks, "require_unused", nothing))
 
 
-async def test_a_hold_or_a_deletion(make_chat: MakeChat, database: Database) -> None:
-    """Placed at the same moment: either the hold keeps the conversation, or there is none."""
+TARGETS: tuple[Target, ...] = ("conversation", "user")
+
+
+async def placed(chat: Chat, target: Target, group: str) -> bool:
+    """Place a hold on a group or on its member `bob`; False if there is no such group."""
+    try:
+        await place(
+            chat._context, "mod", target, group if target == "conversation" else "bob", "12"
+        )
+    except ConversationNotFound:
+        return False
+    return True
+
+
+async def deleted_by(chat: Chat, group: str) -> bool:
+    """Delete a group; False if a legal hold keeps it."""
+    try:
+        await chat.conversations.delete_conversation("host", group)
+    except LegalHold:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("target", TARGETS)
+async def test_a_hold_or_a_deletion(
+    make_chat: MakeChat, database: Database, target: Target
+) -> None:
+    """At the same moment: what is there once a hold is placed stays."""
     chats = [await make_chat() for _ in range(2)]
 
-    async def contend(chat: Chat, group: str) -> bool:
-        try:
-            await place(chat._context, "mod", "conversation", group, "case 12")
-        except ConversationNotFound:
-            return False
-        return True
+    async def hold(group: str) -> bool:
+        """Place a hold, and return whether the group was there afterwards."""
+        assert await placed(chats[0], target, group) or target == "conversation"
+        return await database["conversations"].count_documents({"_id": group}) == 1
 
-    async def delete(chat: Chat, group: str) -> bool:
-        try:
-            await chat.conversations.delete_conversation("host", group)
-        except LegalHold:
-            return False
-        return True
+    for number in range(24):
+        await database["legal_holds"].delete_many({})
+        group = (await chats[0].api.create_group_conversation("alice", user_ids=["bob"])).id
+        async with asyncio.TaskGroup() as both:
+            if number % 2:
+                deleting = both.create_task(deleted_by(chats[1], group))
+                holding = both.create_task(hold(group))
+            else:
+                holding = both.create_task(hold(group))
+                deleting = both.create_task(deleted_by(chats[1], group))
+        assert holding.result() is not deleting.result()
 
-    for _ in range(16):
-        group = (await chats[0].api.create_group_conversation("alice")).id
-        held, deleted = await asyncio.gather(contend(chats[0], group), delete(chats[1], group))
-        assert held is not deleted
+
+@pytest.mark.parametrize(
+    ("place_of", "guard"), [(deletion, "pass_fence"), (legal_holds, "_raise_fences")]
+)
+async def test_a_hold_within_a_deletion(
+    make_chat: MakeChat, database: Database, place_of: Any, guard: str
+) -> None:
+    """It is placed on a user after the deletion has read the holds."""
+    chats = [await make_chat() for _ in range(2)]
+    read = legal_holds.keeps
+
+    async def scenario() -> None:
+        await database["legal_holds"].delete_many({})
+        group = (await chats[0].api.create_group_conversation("alice", user_ids=["bob"])).id
+        answers: list[bool] = []
+
+        async def keeps(*given: Any) -> bool:
+            is_kept = await read(*given)
+            if not answers:
+                answers.append(await asyncio.create_task(placed(chats[0], "user", group)))
+            return is_kept
+
+        with patch.object(legal_holds, "keeps", keeps):
+            assert not await deleted_by(chats[1], group)
+        assert answers == [True]
+        assert await database["conversations"].count_documents({"_id": group}) == 1
+
+    await prove(scenario, sabotage=patch.object(place_of, guard, nothing))
+
+
+def stays(_: str) -> None:
+    """In place of `Snapshots.forget`: the change stream has not delivered the deletion yet."""
+
+
+async def test_writes_of_a_process_that_has_not_heard_of_it(
+    serve: MakePeople, database: Database
+) -> None:
+    """Its snapshot still shows the conversation: nothing is added to it, and nothing stays."""
+    options: dict[str, Any] = {"room_controls": True, "inbox": True, "moderation_tools": True}
+    one, two = await serve(**options), await serve(**options)
+    alice, bob = two("alice"), two("bob")
+    group = await alice.group("bob", visibility="public")
+    other = await alice.group("bob")
+    elsewhere = (await alice.send(other, "elsewhere"))["id"]
+    sent = (await alice.send(group, "before"))["id"]
+    here, message = f"/conversations/{group}", f"/messages/{sent}"
+    await bob.post(f"{message}/reactions", {"emoji": "👍"})
+    snapshots = alice.chat._context.snapshots
+    kept = await snapshots.find_fresh(group)
+    assert kept is not None
+    context = one("host").chat._context
+    with patch.object(snapshots, "forget", stays), patch.dict(snapshots._kept, {group: kept}):
+        # Only hidden: nothing has removed its rows yet.
+        await hide(context, "host", group, None, notes_departures=False)
+        writes: list[tuple[Person, str, str, Any]] = [
+            (alice, "POST", f"{here}/messages", {"body": "late"}),
+            (alice, "POST", f"{here}/messages", {"body": "late", "threadRootMessageId": sent}),
+            (alice, "POST", f"/messages/{elsewhere}/forward", {"conversationId": group}),
+            (alice, "PATCH", message, {"body": "late"}),
+            (bob, "POST", f"{here}/threads/{sent}/follow", None),
+            (bob, "POST", "/moderation/mutes", {"conversationId": group}),
+            (alice, "POST", f"{here}/pins", {"messageId": sent}),
+            (alice, "POST", f"{here}/invites", None),
+            (alice, "POST", f"{here}/bans", {"userId": "mallory"}),
+            (two("carol"), "POST", f"{here}/join-requests", None),
+            (alice, "PATCH", here, {"name": "late"}),
+            (alice, "POST", f"{here}/participants", {"userIds": ["carol"]}),
+            (bob, "DELETE", f"{here}/participants", {"userId": "bob"}),
+        ]
+        changes: list[tuple[Person, str, str, Any]] = [
+            (alice, "DELETE", message, None),
+            (alice, "POST", f"{message}/reactions", {"emoji": "👍"}),
+            (bob, "DELETE", f"{message}/reactions", {"emoji": "👍"}),
+            (bob, "POST", f"{here}/read", {"messageId": sent}),
+            (bob, "POST", f"{here}/unread", {"messageId": sent}),
+        ]
+        for who, method, path, body in writes:
+            answer = await who.call(method, path, **({"json": body} if body else {}))
+            assert answer.code == "CONVERSATION_NOT_FOUND", (method, path, body, answer)
+        # These find the rows that are about to be removed.
+        assert (await bob.get(f"{here}/messages")).status == 200
+        for who, method, path, body in changes:
+            assert (await who.call(method, path, json=body)).status == 200
+    row = await deleted_conversations.find(context.database, group)
+    assert row is not None
+    await context.removals.remove(row)
+    assert (await naming(database, group)).keys() <= KEPT
+    await expect_no_violation(database)

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+import pytest
+
 from chat_aio.errors import ChatError
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.people import Person
 from tests.support.views import View, shown_to
 
-CLIENTS = 50
 GROUPS = 6
-TURNS = 60
 WRITERS = 3
 LAST = "the last one"
 OPTIONS: dict[str, Any] = {"extra_events": True, "room_controls": True, "inbox": True}
@@ -97,12 +97,12 @@ class Storm:
         self.random = random.Random(seed)
         self.messages: list[tuple[str, str]] = []
 
-    async def rage(self) -> None:
+    async def rage(self, turns: int) -> None:
         acts: list[Callable[[str], Awaitable[object]]] = [
             *(self.say, self.say, self.rename, self.react, self.unreact, self.pin),
             *(self.read, self.mark_unread, self.throw_out, self.let_in, self.edit, self.promote),
         ]
-        for _ in range(TURNS):
+        for _ in range(turns):
             # Somebody may not be there, or be there already.
             with suppress(ChatError):
                 await self.random.choice(acts)(self.random.choice(self.groups))
@@ -156,8 +156,11 @@ class Storm:
         await self.chat.api.set_participant_role("host", group, user_id, role=role)
 
 
+@pytest.mark.parametrize(
+    ("clients", "turns"), [(25, 30), pytest.param(50, 60, marks=pytest.mark.long)]
+)
 async def test_every_client_shows_what_a_full_refetch_shows(
-    serve: MakePeople, database: Database
+    serve: MakePeople, database: Database, clients: int, turns: int
 ) -> None:
     """Of three processes one remembers much, one little, and one nothing."""
     places = [
@@ -165,7 +168,7 @@ async def test_every_client_shows_what_a_full_refetch_shows(
         await serve(**OPTIONS, replay_buffer_seconds=0, replay_buffer_events=5),
         await serve(**OPTIONS, replay_buffer_bytes=1),
     ]
-    users = [f"user {number}" for number in range(CLIENTS)]
+    users = [f"user {number}" for number in range(clients)]
     host = places[0]("host")
     groups = [await host.group(*users) for _ in range(GROUPS)]
     for group in groups:
@@ -183,7 +186,7 @@ async def test_every_client_shows_what_a_full_refetch_shows(
         for view in views
     ]
     storms = [Storm(places[n], groups, users, progress, n) for n in range(WRITERS)]
-    await asyncio.gather(*(storm.rage() for storm in storms))
+    await asyncio.gather(*(storm.rage(turns) for storm in storms))
     await host.chat.conversations.delete_conversation("shop", groups[-1])
     await progress.end()
     await asyncio.gather(*following)

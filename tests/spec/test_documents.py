@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks
 from chat_aio.actions.maintenance import legal_holds
+from chat_aio.actions.maintenance.conversations.deleting import carry_out, plan_deletions
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
 from chat_aio.hooks import (
@@ -319,7 +320,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await attached(person("ada"), group.id)
     other = await person("ada").group("grace")
     await person("ada").send(other, "gone")
-    await chat.conversations.delete_conversation("ada", other)
+    planned = await plan_deletions(chat._context, "ada", [other])
+    await carry_out(chat._context, "ada", planned, reason=None)
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name

@@ -76,6 +76,33 @@ def test_what_messages_quote_is_read_in_one_place() -> None:
     assert found == ["actions/reading.py"]
 
 
+def private_names_of_others(file: Path) -> Iterator[str]:
+    """The private names of other modules of the package that a file uses."""
+    tree = ast.parse(file.read_text())
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("chat_aio"):
+            folder = PACKAGE.parent / (node.module or "").replace(".", "/")
+            for name in node.names:
+                if (folder / f"{name.name}.py").exists():
+                    modules.add(name.asname or name.name)
+                elif name.name.startswith("_"):
+                    yield name.name
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in modules
+            and node.attr.startswith("_")
+        ):
+            yield f"{node.value.id}.{node.attr}"
+
+
+def test_modules_use_no_private_names_of_others() -> None:
+    used = {place(file): sorted(private_names_of_others(file)) for file in FILES}
+    assert {name: names for name, names in used.items() if names} == {}
+
+
 def test_files_stay_small() -> None:
     lines = {place(each): each.read_text().count("\n") for each in FILES}
     assert len(lines) > 100

@@ -171,7 +171,7 @@ async def test_a_queue_whose_callers_have_left_is_let_go_of(chats: list[Chat]) -
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0)
 

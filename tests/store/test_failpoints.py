@@ -76,7 +76,7 @@ async def test_a_search_whose_index_goes_away_meanwhile(make_store: MakeStore) -
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(
     make_store: MakeStore, database: Database
 ) -> None:
-    store = make_store("no commit", timeout=0.6)
+    store = make_store("no commit", timeout=2)
     patient = make_store()
     group = await patient.conversation("alice")
     async with failing(
@@ -84,7 +84,7 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
         ["commitTransaction"],
         app_name="no commit",
         blockConnection=True,
-        blockTimeMS=800,
+        blockTimeMS=2_500,
     ):
         with pytest.raises(StorageUnavailable, match="outcome is unknown"):
             await store.send(group)

@@ -161,7 +161,7 @@ async def test_several_migrate_at_once(
 
     async def step(_: Store, position: Any) -> Any:
         if position is None:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await together.wait()
             return 1
         return None

@@ -30,7 +30,7 @@ async def test_nothing_is_left_of_an_earlier_test(database: Database, monkeypatc
     assert again.name in names
     for name in await again.list_collection_names():
         assert await again[name].count_documents({}) == 0, name
-    begins = await change_stream._operation_time(Store(again), past=3_600.0)
+    begins = await change_stream.operation_time(Store(again), past=3_600.0)
     assert begins >= pool._begins[again.name]
 
 

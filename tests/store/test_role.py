@@ -195,4 +195,4 @@ async def use_everything(chat: Chat) -> None:
     await moderation.update_report("mod", report.id, "resolved")
     ban = await moderation.ban_user("mod", "bob")
     await moderation.unban_user("mod", ban.id)
-    await chat._live.feed.catch_up(seconds=5)
+    await chat._live.feed.catch_up(seconds=30)

@@ -18,7 +18,7 @@ from tests.conftest import Database
 from tests.support.people import PATIENCE, picked_by_header
 
 OPTIONS = Options(
-    replay_buffer_seconds=1, storage_timeout_seconds=0.4, change_stream_timeout_seconds=2
+    replay_buffer_seconds=1, storage_timeout_seconds=1.5, change_stream_timeout_seconds=2
 )
 
 

@@ -27,6 +27,7 @@ EVERYTHING = Options(
     moderation_tools=True,
     prefix_search=True,
     search_filters=True,
+    supervisors=True,
     conversation_keys=True,
     editable_metadata=True,
     metadata_indexes=("orderId", "status"),

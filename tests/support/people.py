@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,6 +126,15 @@ class Person:
             expect_described(method, path, answer.status, answer.json)
         return answer
 
+    async def follow(self, conversation_ids: str, **headers: str) -> Answer:
+        """The answer to a request for a stream that should be refused; of an open one, which does
+        not end, without a body."""
+        url = f"{BASE}/stream?conversationIds={conversation_ids}"
+        headers["X-User"] = self.user_id
+        async with self.client.get(url, headers=headers) as response:
+            body = {} if response.status == 200 else await response.json()
+            return Answer(response.status, body, response.headers)
+
     async def get(self, path: str, **request: Any) -> Answer:
         return await self.call("GET", path, **request)
 
@@ -202,14 +211,17 @@ class Person:
         return len(self.chat._live.hub)
 
     @asynccontextmanager
-    async def tab(self, last_event_id: str | None = None, **headers: str) -> AsyncIterator[Tab]:
-        """An open stream, from its first bytes on. Without a position it hears nothing of what was
-        done before, however far the feed lags behind."""
+    async def tab(
+        self, last_event_id: str | None = None, *, following: Sequence[str] = (), **headers: str
+    ) -> AsyncIterator[Tab]:
+        """An open stream, from its first bytes on, or one that follows conversations. Without a
+        position it hears nothing of what was done before, however far the feed lags behind."""
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
         elif self.chat._live.feed.is_live:
             await self.told_all()
         headers["X-User"] = self.user_id
-        async with self.client.get(f"{BASE}/stream", headers=headers) as response:
+        query = f"?conversationIds={','.join(following)}" if following else ""
+        async with self.client.get(f"{BASE}/stream{query}", headers=headers) as response:
             assert response.status == 200, await response.text()
             yield Tab(response)

@@ -75,13 +75,13 @@ class Pool:
 
     def hide_earlier_tests(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let no change stream begin before its database was handed out."""
-        operation_time = change_stream._operation_time
+        operation_time = change_stream.operation_time
 
-        async def within_this_test(database: Store, past: float) -> Timestamp:
+        async def within_this_test(database: Store, past: float = 0.0) -> Timestamp:
             begins = self._begins.get(database.handle.name, Timestamp(0, 0))
             return max(begins, await operation_time(database, past))
 
-        monkeypatch.setattr(change_stream, "_operation_time", within_this_test)
+        monkeypatch.setattr(change_stream, "operation_time", within_this_test)
 
     async def _hand_out(self, database: Database) -> None:
         hello = await database.command("hello")

@@ -41,7 +41,7 @@ async def test_short_work_waits_for_nobody() -> None:
     async with turns.sliced() as long:
         time.sleep(SLICE_SECONDS)  # noqa: ASYNC251
         await long.give_way()
-        async with asyncio.timeout(5), turns.sliced() as short:
+        async with asyncio.timeout(30), turns.sliced() as short:
             await short.give_way()
     assert await turns.alone(lambda: "done") == "done"
 

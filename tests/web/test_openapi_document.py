@@ -146,7 +146,8 @@ def test_what_is_off_is_not_described() -> None:
 def test_it_is_printed() -> None:
     arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
     arguments += ["--inbox", "--room-controls", "--moderation-tools", "--can-delete"]
-    arguments += ["--conversation-keys", "--editable-metadata", "--search-filters"]
+    arguments += ["--conversation-keys", "--editable-metadata", "--supervisors"]
+    arguments += ["--search-filters"]
     arguments += ["--metadata-indexes", "orderId,status"]
     plugins: list[Plugin] = [Typing(), Presence(), Receipts()]  # `serve` has no Filter.
     expected = describe(plugins=plugins, options=EVERYTHING, can_delete=True)

@@ -160,7 +160,7 @@ async def test_a_shutdown_waits_until_clients_have_the_end(
         async with bob.tab() as tab:
             await tab.next()
             await until(lambda: len(sub[STREAMS]) == 1)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 await app.shutdown()
             assert len(sub[STREAMS]) == 0
             await tab.end()

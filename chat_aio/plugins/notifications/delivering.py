@@ -29,7 +29,7 @@ READ_AT_ONCE = 50
 LOOKS_AT_ONCE = 32
 LANE_SECONDS = 2.0
 MOST_LANES = 500
-"""So many lanes are made for what has waited before; what is new always gets one."""
+"""The maximum number of lanes for older notifications; a new notification always gets one."""
 
 PAUSE_SECONDS = 1.0
 LONGEST_BACK_OFF = 3_600.0
@@ -185,7 +185,13 @@ class Delivery:
                 if recipients is not None and row["userId"] in recipients.quiet_until:
                     # The newer one first: if this process ends in between, the number is too
                     # large, and nothing is lost.
-                    await self._rows.change(other, count=other["count"] + row["count"])
+                    await self._rows.change(
+                        other,
+                        count=other["count"] + row["count"],
+                        # A next message neither renews the tries nor the time of a failing one.
+                        tries=max(other["tries"], row["tries"]),
+                        due=min(other["due"], row["due"]),
+                    )
                     await self._rows.change(row, state="merged")
                     return True
         return False

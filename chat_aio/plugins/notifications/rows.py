@@ -11,7 +11,7 @@ from chat_aio.plugins.own_collection import OwnCollection
 
 Row = Mapping[str, Any]
 
-MESSAGES, TOLD = "notification_messages", "notifications"
+MESSAGES, NOTIFICATIONS = "notification_messages", "notifications"
 
 DECIDED_FOR = timedelta(days=1)
 OVER_FOR = timedelta(days=7)
@@ -32,7 +32,7 @@ class Rows:
     """The collections `notification_messages` and `notifications`. Each write may be repeated."""
 
     _messages = OwnCollection(MESSAGES)
-    _told = OwnCollection(TOLD)
+    _notifications = OwnCollection(NOTIFICATIONS)
 
     def __init__(self, api: PluginAPI) -> None:
         self._api = api
@@ -74,14 +74,17 @@ class Rows:
     async def add(self, rows: Iterable[Row]) -> None:
         """Store the users' notifications, except those that were sent already."""
         await self._api.write_many(
-            TOLD,
-            [_unless_there(told_id(row["userId"], row["messageId"]), **row) for row in rows],
+            NOTIFICATIONS,
+            [
+                _unless_there(notification_id(row["userId"], row["messageId"]), **row)
+                for row in rows
+            ],
         )
 
     async def waiting_of(self, user_id: str, *, limit: int) -> list[Row]:
         """The notifications of a user, in order."""
         chosen = {"userId": user_id, "state": "waiting"}
-        found = await self._found(self._told, chosen, ("at", "seq"), limit)
+        found = await self._found(self._notifications, chosen, ("at", "seq"), limit)
         kept = [row for row in found if has_types(row, _TYPES)]
         if len(kept) < len(found):
             log.error("notifications: left out %d malformed rows", len(found) - len(kept))
@@ -94,19 +97,21 @@ class Rows:
             {"$group": {"_id": "$userId", "since": {"$min": "$notBefore"}}},
             {"$sort": {"since": 1}},
         ]
-        return [row["_id"] for row in await self._api.aggregate(TOLD, pipeline)]
+        return [row["_id"] for row in await self._api.aggregate(NOTIFICATIONS, pipeline)]
 
     async def hold_up(self, user_id: str, until: datetime) -> None:
         """Delay all notifications of a user until the first one's time."""
         chosen = {"userId": user_id, "state": "waiting", "notBefore": {"$lt": until}}
         await self._api.write(
-            lambda: self._told.update_many(chosen, {"$set": {"notBefore": until}})
+            lambda: self._notifications.update_many(chosen, {"$set": {"notBefore": until}})
         )
 
     async def release(self, user_id: str, at: datetime) -> None:
         """Let what quiet hours hold for a user be decided again."""
         chosen = {"userId": user_id, "state": "waiting", "held": True}
-        await self._api.write(lambda: self._told.update_many(chosen, {"$set": {"notBefore": at}}))
+        await self._api.write(
+            lambda: self._notifications.update_many(chosen, {"$set": {"notBefore": at}})
+        )
 
     async def notified_since(self, row: Row, *, read: int, joined_at: datetime) -> bool:
         """Whether the user of a row was notified of a message of its conversation that they have
@@ -119,7 +124,7 @@ class Rows:
             # Users who rejoin have read nothing, and were not notified of this stay.
             "at": {"$gte": joined_at},
         }
-        found = await self._api.read(lambda: self._told.find_one(chosen, {"_id": 1}))
+        found = await self._api.read(lambda: self._notifications.find_one(chosen, {"_id": 1}))
         return found is not None
 
     async def set_notified(self, row: Row, **fields: Any) -> None:
@@ -127,7 +132,7 @@ class Rows:
         is compared with it, however late. Earlier ones of the user there get a time of expiry."""
         delivered = {**fields, "state": "delivered"}
         here = {"_id": row["_id"], "state": "waiting"}
-        await self._api.write(lambda: self._told.update_one(here, {"$set": delivered}))
+        await self._api.write(lambda: self._notifications.update_one(here, {"$set": delivered}))
         # Afterwards: if this process ends in between, the next delivery does it.
         earlier = {
             "userId": row["userId"],
@@ -137,7 +142,7 @@ class Rows:
             "expiresAt": {"$exists": False},
         }
         over = {"expiresAt": self._api.now() + OVER_FOR}
-        await self._api.write(lambda: self._told.update_many(earlier, {"$set": over}))
+        await self._api.write(lambda: self._notifications.update_many(earlier, {"$set": over}))
 
     async def change(self, row: Row, **fields: Any) -> None:
         """Change a row that waits. One that is over gets its time of expiry."""
@@ -146,11 +151,13 @@ class Rows:
             fields["expiresAt"] = self._api.now() + keep
         # Not one that is over: a process without the lease may come late.
         here = {"_id": row["_id"], "state": "waiting"}
-        await self._api.write(lambda: self._told.update_one(here, {"$set": fields}))
+        await self._api.write(lambda: self._notifications.update_one(here, {"$set": fields}))
 
     async def dead(self, *, limit: int) -> list[Row]:
         """Dead letters, the oldest first."""
-        return await self._found(self._told, {"state": "dead"}, ("notBefore", "userId"), limit)
+        return await self._found(
+            self._notifications, {"state": "dead"}, ("notBefore", "userId"), limit
+        )
 
     async def retry(self, user_id: str | None, message_id: str | None) -> int:
         """Let dead letters wait again: all, those of a user, or one; returns how many."""
@@ -159,21 +166,23 @@ class Rows:
             chosen["userId"] = user_id
         if message_id is not None:
             chosen["messageId"] = message_id
-        anew = {
+        again = {
             "state": "waiting",
             "tries": 0,
             "due": self._api.now(),
             "notBefore": self._api.now(),
         }
         changed = await self._api.write(
-            lambda: self._told.update_many(chosen, {"$set": anew, "$unset": {"expiresAt": ""}})
+            lambda: self._notifications.update_many(
+                chosen, {"$set": again, "$unset": {"expiresAt": ""}}
+            )
         )
         count: int = changed.modified_count
         return count
 
     async def backlog(self) -> NotificationBacklog:
         counts = await self._api.aggregate(
-            TOLD,
+            NOTIFICATIONS,
             [
                 {"$match": {"state": {"$in": ["waiting", "dead"]}}},
                 {"$group": {"_id": "$state", "count": {"$sum": 1}}},
@@ -202,7 +211,7 @@ def has_types(row: Row, types: Mapping[str, type]) -> bool:
     return all(isinstance(row.get(name), kind) for name, kind in types.items())
 
 
-def told_id(user_id: str, message_id: str) -> dict[str, str]:
+def notification_id(user_id: str, message_id: str) -> dict[str, str]:
     return {"userId": user_id, "messageId": message_id}
 
 

@@ -3,6 +3,9 @@
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Literal, cast
+from zlib import crc32
+
+from pymongo import UpdateOne
 
 from chat_aio.errors import ConversationNotFound
 from chat_aio.store import audit, shapes
@@ -13,6 +16,10 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 Target = Literal["user", "conversation"]
 
 SECONDS = 60.0
+FENCE, FENCES = "legal_holds:", 64
+"""Rows of `settings`. With one for all conversations, deletions would conflict with each other: 64
+at once took 20 seconds, measured against 1."""
+
 EXPIRING = ("message_versions", "held_messages")
 """The collections whose rows a TTL index removes at `expiresAt`. Without that field it does not."""
 
@@ -39,8 +46,32 @@ async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) ->
         return True
 
     is_new = await transact(database, body)
+    if hold["targetType"] == "user":
+        # Also if it is not new: the call that has placed it may have failed before this.
+        await _raise_fences(database)
     await keep_expiring(database)
     return is_new
+
+
+async def pass_fence(database: Database, conversation_id: str, session: Session) -> None:
+    """Let a deletion that has read the holds conflict with a later hold, so that it is tried again
+    and finds it: a hold on a user does not lock the heads of their conversations, which may be any
+    number."""
+    number = crc32(conversation_id.encode()) % FENCES
+    raised = {"$inc": {"fence": 1}}
+    await database.settings.update_one(
+        {"_id": f"{FENCE}{number}"}, raised, upsert=True, session=session
+    )
+
+
+async def _raise_fences(database: Database) -> None:
+    """End or outwait the deletions that have begun before a hold was committed. Not in the hold's
+    own transaction, which would conflict as long as anybody deletes: these updates wait."""
+    raised = {"$inc": {"fence": 1}}
+    writes = [
+        UpdateOne({"_id": f"{FENCE}{number}"}, raised, upsert=True) for number in range(FENCES)
+    ]
+    await database.write(lambda: database.settings.bulk_write(writes, ordered=False))
 
 
 async def keep_expiring(database: Database) -> None:

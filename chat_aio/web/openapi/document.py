@@ -47,7 +47,9 @@ STREAM = """Server-sent events until the client leaves. Each event's `data` is o
 below, its name is the `type`. Events with an `id:` are replayed to a client that reconnects with
 the last id it has seen, as EventSource does by itself. If the stream cannot be opened now, the
 connection is closed without an answer: try again a little later."""
-
+FOLLOWING = """With `conversationIds` the stream follows these conversations, also those that the
+user is not in but may read: from now on, without ids and without a replay, so `Last-Event-ID` is
+refused. It ends when one of them may no longer be read."""
 
 BINARY = {"type": "string", "format": "binary"}
 FORM = {"type": "object", "properties": {FIELD: BINARY}, "required": [FIELD]}
@@ -118,7 +120,7 @@ def _operation(operation: Described, others: Iterable[Described], schemas: Schem
         "operationId": name_of(operation),
         "tags": [operation.path.strip("/").split("/")[0]],
         "summary": summary_of(operation),
-        "description": STREAM if isinstance(operation, Streaming) else prose_of(operation),
+        "description": _about(operation),
         "parameters": [*_parameters(operation, schemas)],
         "responses": {
             **_answers(operation, others, schemas),
@@ -136,6 +138,12 @@ def _operation(operation: Described, others: Iterable[Described], schemas: Schem
             "content": {"application/json": {"schema": body}},
         }
     return described
+
+
+def _about(operation: Described) -> str:
+    if not isinstance(operation, Streaming):
+        return prose_of(operation)
+    return f"{STREAM}\n\n{FOLLOWING}" if operation.query else STREAM
 
 
 def _parameters(operation: Described, schemas: Schemas) -> Iterator[Json]:

@@ -43,7 +43,9 @@ class Schemas:
         for operation in operations:
             if isinstance(operation, Operation):
                 taken.update(filter(None, (operation.query, operation.body)))
-            elif isinstance(operation, PluginOperation) and operation.route.request_model:
+            elif isinstance(operation, Streaming):
+                taken.update(filter(None, (operation.query,)))
+            elif operation.route.request_model:
                 taken.add(operation.route.request_model)
         given: set[Shape] = {*filter(None, map(_given, operations)), *events, OkResponse}
         # In the order of their names, so that the document is the same in every process.
@@ -71,7 +73,7 @@ class Schemas:
     def query_of(self, operation: Described) -> Iterator[tuple[str, Json, bool]]:
         """Each field of the query string: its name, its schema and whether it is required."""
         shape: Shape | None = None
-        if isinstance(operation, Operation):
+        if isinstance(operation, Operation | Streaming):
             shape = operation.query
         elif isinstance(operation, PluginOperation) and operation.method == "GET":
             shape = operation.route.request_model

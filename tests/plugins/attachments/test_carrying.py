@@ -72,14 +72,14 @@ async def test_a_host_that_lets_strangers_read_is_asked(
 
 async def test_an_upload_may_take_longer_than_the_database_may(serve: MakePeople) -> None:
     """The client's time, and that of all chunks together, is not that of one call."""
-    people = await serve(plugins=[Attachments()], storage_timeout_seconds=0.4)
+    people = await serve(plugins=[Attachments()], storage_timeout_seconds=2)
     alice = people("alice")
     group = await alice.group("bob")
 
     async def slowly() -> AsyncIterator[bytes]:
         for _ in range(4):
             yield b"some text"
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.6)
 
     async def upload_slowly() -> None:
         answer = await upload(alice, group, slowly())

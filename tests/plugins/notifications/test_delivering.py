@@ -15,6 +15,7 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from chat_aio import Chat
 from chat_aio.plugins import Notification, Webhook
 from chat_aio.plugins.notifications import Channel
+from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.rows import _unless_there as unless_there
 from tests.conftest import Database, MakeChat, MakePeople
@@ -172,10 +173,17 @@ async def test_a_shutdown_waits_for_what_is_under_way(
     for body in ("1", "2"):
         await sender.api.send_message("ada", direct.id, body)
     await began.wait()
-    closing = asyncio.create_task(chat.close())
-    await asyncio.sleep(0.1)
-    goes_on.set()
-    await closing
+    finishing, finish = asyncio.Event(), Delivery.finish
+
+    async def noted(self: Delivery, **given: Any) -> None:
+        finishing.set()
+        await finish(self, **given)
+
+    with patch.object(Delivery, "finish", noted):
+        closing = asyncio.create_task(chat.close())
+        await finishing.wait()
+        goes_on.set()
+        await closing
     assert told.of("bob") == ["1"]
     rows = await database["notifications"].find().sort("seq", 1).to_list(None)
     assert rows[0]["state"] == "delivered"

@@ -20,7 +20,7 @@ from tests.support.saboteurs import prove
 
 
 async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
-    one, other = (NotificationLease.of(PluginAPI(chat._context), seconds=0.5) for _ in range(2))
+    one, other = (NotificationLease.of(PluginAPI(chat._context), seconds=3) for _ in range(2))
     assert await one.take()
     assert not await other.take()
     await one.renew()

@@ -9,7 +9,7 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import MessageHeld, StorageUnavailable
-from chat_aio.plugins import BlockedWords, Filter, Notifications
+from chat_aio.plugins import BlockedWords, Filter, Notification, Notifications
 from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.rows import Rows
 from tests.conftest import Database, MakePeople
@@ -95,6 +95,36 @@ async def test_messages_that_are_due_together_are_one_notification(
         await all_told(database, 6)
     assert told.of("bob") == ["first", "4"]
     assert [notification.count for notification in told.all] == [1, 5]
+
+
+async def test_a_next_message_does_not_renew_the_tries(
+    serve: MakePeople, database: Database
+) -> None:
+    """Each failing try is followed by the next message, which the notification is merged into."""
+    tries: list[int] = []
+
+    async def deliver(notification: Notification) -> None:
+        tries.append(notification.tries)
+        if len(tries) < 3:
+            await alice.send(group, str(len(tries)))
+
+            async def is_stored() -> bool:
+                stored = database["notifications"].count_documents({})
+                return await stored == len(tries) + 1
+
+            await eventually(is_stored)
+        raise ConnectionError("no way out")
+
+    people = await serve(plugins=[quick(deliver, once_until_read=True, max_attempts=3)])
+    await ready(database)
+    alice = people("alice")
+    group = await alice.group("bob")
+    await alice.send(group, "0")
+    await all_told(database, 3)
+    assert tries == [0, 1, 2]
+    first, _, dead = await database["notifications"].find().sort("seq", 1).to_list(None)
+    assert (dead["state"], dead["count"], dead["tries"]) == ("dead", 3, 3)
+    assert dead["due"] == first["due"]
 
 
 async def test_a_stay_in_a_group_starts_without_a_notification(

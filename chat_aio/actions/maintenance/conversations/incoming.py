@@ -232,7 +232,7 @@ class Incoming:
         if len(line.body) > MAX_BODY:
             raise WrongLine(f"body must be at most {MAX_BODY} characters")
         if line.also_send_to_main and line.thread_root_message_id is None:
-            raise WrongLine("alsoInMain needs threadRootMessageId")
+            raise WrongLine("alsoSendToMain needs threadRootMessageId")
         if line.request_hash and line.client_message_id is None:
             raise WrongLine("requestHash needs clientMessageId")
 

@@ -22,7 +22,7 @@ export class Origin {
     const isElsewhere = Boolean(threadRootMessageId) && Boolean(alsoSendToMain);
     const words = [];
     if (forwardedFrom) words.push(this.#forwarded(forwardedFrom));
-    if (isElsewhere && isInThread) words.push(say("message.alsoInMain"));
+    if (isElsewhere && isInThread) words.push(say("message.alsoSendToMain"));
     setText(this.#words, words.join(" · "));
     setText(this.#link, isElsewhere && !isInThread ? say("message.fromThread") : "");
     this.#words.hidden = words.length === 0;

@@ -160,7 +160,7 @@ export const chat = {
   "message.showAll": "Alles anzeigen",
   "message.showLess": "Weniger anzeigen",
   "message.forwarded": "Weitergeleitet von {name}",
-  "message.alsoInMain": "Auch in der Unterhaltung",
+  "message.alsoSendToMain": "Auch in der Unterhaltung",
   "message.fromThread": "Aus einem Thread",
   "message.goToAnswered": "Zur beantworteten Nachricht",
   "message.reactions": "Reaktionen",

@@ -160,7 +160,7 @@ export const chat = {
   "message.showAll": "Show all",
   "message.showLess": "Show less",
   "message.forwarded": "Forwarded from {name}",
-  "message.alsoInMain": "Also in the conversation",
+  "message.alsoSendToMain": "Also in the conversation",
   "message.fromThread": "From a thread",
   "message.goToAnswered": "Go to the message that this answers",
   "message.reactions": "Reactions",

@@ -20,7 +20,7 @@ KEPT = timedelta(days=30)
 """How long a held message waits for a moderator."""
 
 
-async def hold(context: Context, outgoing: Outgoing, reason: str) -> NoReturn:
+async def hold_message(context: Context, outgoing: Outgoing, reason: str) -> NoReturn:
     """Hold a message and raise MessageHeld. A repeated request holds it only once; raises
     MessageConflict if its idempotency key belongs to another held message."""
     content, place = outgoing.content, outgoing.place
