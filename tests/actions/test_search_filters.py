@@ -221,16 +221,61 @@ async def test_pages_while_messages_are_written(person: People, name: str) -> No
     assert len(set(paged)) == len(paged)
 
 
-async def test_more_conversations_than_one_query_merges(person: People) -> None:
+async def test_conversations_are_asked_for_in_portions(person: People, database: Database) -> None:
     alice = person("alice")
     places = [await alice.group("bob") for _ in range(7)]
     for number in range(21):
         await alice.send(places[number * 5 % 7], str(number), mentions=["bob"])
-    expected = [str(number) for number in reversed(range(21))]
+    # At two times only, so that ids decide in most places.
+    for half, moment in (("^.$", 2020), ("^..$", 2021)):
+        at = {"createdAt": datetime(moment, 1, 1, tzinfo=UTC)}
+        await database["messages"].update_many({"body": {"$regex": half}}, {"$set": at})
+    expected = await found(alice, senderId="alice")
+    assert len(expected) == 21
+    assert {*expected[:11]} == {str(number) for number in range(10, 21)}
     with patch.object(search, "CONVERSATIONS_AT_ONCE", 2):
         for limit in ("1", "4", "50"):
             assert await found(alice, senderId="alice", limit=limit) == expected
             assert await found(alice, mentions="bob", limit=limit) == expected
+
+
+async def test_more_conversations_than_mongodb_merges(person: People, database: Database) -> None:
+    """With more spans it would read and sort all of them."""
+    alice = person("alice")
+    create = alice.chat.api.create_group_conversation
+    made = [await create("alice", user_ids=["bob"]) for _ in range(201)]
+    await database["messages"].insert_many(rows([group.id for group in made], 10))
+    await database.command("profile", 2)
+    try:
+        page = (await alice.get("/search/messages?senderId=bob&limit=5")).json
+    finally:
+        await database.command("profile", 0)
+    newest = [f"row {number}" for number in range(ROWS + 9, ROWS + 4, -1)]
+    assert [message["id"] for message in page["messages"]] == newest
+    searches = {"command.aggregate": "messages"}
+    profiled = await database["system.profile"].find(searches).to_list(None)
+    assert len(profiled) == 2
+    assert not any(operation.get("hasSortStage") for operation in profiled)
+    assert sum(operation["docsExamined"] for operation in profiled) <= 20
+
+
+async def test_rows_of_other_programs(person: People, database: Database) -> None:
+    """A row without a time or with another id has no place in the order; searches go on."""
+    alice = person("alice")
+    group = await alice.group("bob")
+    sent = await alice.send(group, "sound")
+    stored = await database["messages"].find_one({"_id": sent["id"]})
+    assert stored is not None
+    broken: list[dict[str, Any]] = [
+        {"_id": "untimed", "createdAt": "today"},
+        {"_id": 7, "createdAt": datetime(2030, 1, 1, tzinfo=UTC)},
+        {"_id": "misplaced", "conversationId": [group], "createdAt": datetime(2030, 1, 1)},
+    ]
+    for number, fields in enumerate(broken):
+        row = {**stored, "terms": "sound", **fields, "seq": 100 + number}
+        await database["messages"].insert_one(row, bypass_document_validation=True)
+    for params in ({"senderId": "alice"}, {"since": "2000-01-01T00:00:00Z"}):
+        assert await found(alice, **params, limit="1") == ["sound"]
 
 
 async def test_only_what_one_may_read_is_found(person: People) -> None:
