@@ -186,7 +186,9 @@ async def _list_in_time(
         with budget(search_index.SECONDS):
             return await _list_readable(context, user_id, scope, matches, count=count)
     except StorageUnavailable:
-        raise StorageUnavailable("the search took too long; search for rarer words") from None
+        raise StorageUnavailable(
+            "the search took too long; search for rarer words, or in one conversation"
+        ) from None
     except IndexMissing:
         raise StorageUnavailable(
             "search is not available: its index is missing, and must be created again"

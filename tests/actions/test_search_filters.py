@@ -274,8 +274,9 @@ async def test_rows_of_other_programs(person: People, database: Database) -> Non
     for number, fields in enumerate(broken):
         row = {**stored, "terms": "sound", **fields, "seq": 100 + number}
         await database["messages"].insert_one(row, bypass_document_validation=True)
-    for params in ({"senderId": "alice"}, {"since": "2000-01-01T00:00:00Z"}):
-        assert await found(alice, **params, limit="1") == ["sound"]
+    for limit in ("1", "50"):
+        assert await found(alice, senderId="alice", limit=limit) == ["sound"]
+        assert await found(alice, since="2000-01-01T00:00:00Z", limit=limit) == ["sound"]
 
 
 async def test_only_what_one_may_read_is_found(person: People) -> None:

@@ -77,6 +77,9 @@ def _reads(world: World) -> Iterator[Call]:
         *(f"{group}/messages/{each}" for each in (world.root, world.answer, world.gone)),
         *(f"{group}/join-requests?status={each}" for each in ("pending", "approved", "denied")),
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
+        *("/search/messages?senderId=bob", "/search/messages?mentions=bob&limit=1"),
+        "/search/messages?hasAttachments=true",
+        "/search/messages?since=2000-01-01T00:00:00Z&limit=2",
         *(f"/invites/{world.code}", "/moderation/blocks", "/moderation/mutes?limit=1"),
         "/presence?userIds=alice,bob,mallory",
         "/conversations?include=lastMessage,unread&q=o&unread=true",
@@ -220,7 +223,9 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     plugins += [Notifications(), Attachments()]
     # With extra events a deletion writes departures.
     options = {"extra_events": True, "inbox": True, "room_controls": True}
-    people = await serve(HOOKS, plugins=plugins, moderation_tools=True, **options)
+    people = await serve(
+        HOOKS, plugins=plugins, moderation_tools=True, search_filters=True, **options
+    )
     world = await make_world(people)
     await people("carol").edit(world.plain, "as it was")
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
