@@ -233,6 +233,7 @@ class Options:
             room_controls=self.room_controls,
             keys=self.conversation_keys,
             metadata_versions=self.editable_metadata,
+            views=self.inbox,
         )
 
     @property

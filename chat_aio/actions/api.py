@@ -31,6 +31,7 @@ from chat_aio.actions import (
     searching,
     sending,
     thread_inbox,
+    views,
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
@@ -177,8 +178,8 @@ class RoomsAPI(_API):
 
 
 class InboxAPI(_API):
-    """`chat.inbox`: a user's mentions, threads and unread marks, with the same rules as over
-    HTTP."""
+    """`chat.inbox`: a user's mentions, threads and unread marks, and their view of conversations,
+    with the same rules as over HTTP."""
 
     list_mentions = method(inbox.list_mentions)
     mark_unread = method(inbox.mark_unread)
@@ -186,6 +187,7 @@ class InboxAPI(_API):
     follow_thread = method(thread_inbox.follow_thread)
     unfollow_thread = method(thread_inbox.unfollow_thread)
     mark_thread_read = method(thread_inbox.mark_thread_read)
+    change_view = method(views.change_view)
 
 
 class ModerationToolsAPI(_API):

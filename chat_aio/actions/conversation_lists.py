@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from chat_aio import hooks
-from chat_aio.actions.answers import ConversationList, MessageList
+from chat_aio.actions.answers import ConversationList, ListedRow, MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.people import ids_named
 from chat_aio.actions.reading import fill, load_parents, readable_among
@@ -12,10 +12,10 @@ from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import Scalar
 from chat_aio.schema.models import ListPart, UnreadSummary
-from chat_aio.store import conversations, messages
-from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store import conversations, messages, views
+from chat_aio.store.documents import CounterDocument, MessageDocument, ViewDocument
 from chat_aio.store.hidden import Hidden
-from chat_aio.store.mapping import conversation_from
+from chat_aio.store.mapping import UNSET_VIEW, conversation_from, is_unlisted
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.unread import (
@@ -44,31 +44,39 @@ async def list_conversations(
     ids: Sequence[str] | None = None,
     key: str | None = None,
     metadata: Mapping[str, Scalar] | None = None,
+    archived: bool | None = None,
+    favourite: bool | None = None,
 ) -> ConversationList:
     """The user's conversations, most recently active first (specification 3.3).
 
     `query` selects those with this text in their name or in another participant's id or name,
     `unread` those with unread messages, `ids` (up to 100) those among these, `key` the group that
     has it (with `conversation_keys`), `metadata` those with all of these values in fields of
-    `metadata_indexes`; `include` adds `last_messages`, `unread_summaries` and
-    `users` (specification 15.2).
+    `metadata_indexes`, `archived` and `favourite` those that are or are not (with `inbox`);
+    `include` adds `last_messages`, `unread_summaries` and `users` (specification 15.2). Those that
+    the user has hidden are left out until their next message.
     Raises InvalidInput, and KeyNotAllowed over HTTP.
     """
     given = inputs.read(
-        inputs.KeyedConversationFilter,
+        inputs.FullConversationFilter,
         include=include,
         query=query,
         unread=unread,
         ids=ids,
         key=key,
         metadata=metadata,
+        archived=archived,
+        favourite=favourite,
     )
-    require_indexed(context, given.metadata or ())
-    if given.key is not None:
-        await context.permissions.require_key(user_id, given.key)
+    await _require_allowed(context, user_id, given)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
-    chosen = await _ids_of(context, user_id, given)
+    set_views = await views.of_user(context.database, user_id) if context.options.inbox else {}
+    chosen = [
+        conversation_id
+        for conversation_id in await _ids_of(context, user_id, given)
+        if _is_wanted(set_views.get(conversation_id, {}), given)
+    ]
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
@@ -78,8 +86,11 @@ async def list_conversations(
         # Heads are small; the size that bounds the page is that of the conversations.
         return Rows(heads, 0)
 
-    # Unread first if it is asked for: that leaves fewer rows about which the host must be asked.
-    sift = partial(_unread if given.unread else _readable, context, user_id)
+    async def sift(found: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
+        listed = [head for head in found if not is_unlisted(set_views.get(head["_id"], {}), head)]
+        # Unread first if it is asked for: that leaves fewer rows about which the host is asked.
+        return await (_unread if given.unread else _readable)(context, user_id, listed)
+
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
 
@@ -90,10 +101,32 @@ async def list_conversations(
     return await _page(context, user_id, page, cursor_behind, include=given.include or ())
 
 
+async def _require_allowed(
+    context: Context, user_id: str, given: inputs.FullConversationFilter
+) -> None:
+    """Raise InvalidInput for a filter without its option or index, and KeyNotAllowed."""
+    require_indexed(context, given.metadata or ())
+    if not context.options.inbox and (given.archived, given.favourite) != (None, None):
+        raise InvalidInput("archived and favourite need the option inbox")
+    if given.key is not None:
+        if not context.options.conversation_keys:
+            raise InvalidInput("key needs the option conversation_keys")
+        await context.permissions.require_key(user_id, given.key)
+
+
+def _is_wanted(view: ViewDocument, given: inputs.FullConversationFilter) -> bool:
+    """Whether a filter selects the conversations that a user views like this."""
+    return given.archived in (None, view.get("archived", False)) and given.favourite in (
+        None,
+        view.get("favourite", False),
+    )
+
+
 async def _ids_of(
-    context: Context, user_id: str, given: inputs.KeyedConversationFilter
+    context: Context, user_id: str, given: inputs.FullConversationFilter
 ) -> list[str]:
-    """The ids of the user's conversations that a filter selects, apart from unread ones."""
+    """The ids of the user's conversations that a filter selects, whatever their view of them, apart
+    from unread ones."""
     named = await ids_named(context, user_id, given.query) if given.query else ()
     return await conversations.ids_of_user(
         context.database,
@@ -146,7 +179,7 @@ async def find_conversations(
         last = found.behind(page, count)
         return last and pagination.cursor_from(FOUND_CURSOR, last["_id"])
 
-    return await _page(context, user_id, page, cursor_behind, include=(), outside=0)
+    return await _page(context, user_id, page, cursor_behind, include=(), outside=True)
 
 
 def require_indexed(context: Context, names: Iterable[str]) -> None:
@@ -163,20 +196,25 @@ async def _page(
     cursor_behind: Callable[[int], str | None],
     *,
     include: Sequence[ListPart],
-    outside: int | None = None,
+    outside: bool = False,
 ) -> ConversationList:
-    """A page of conversations. `outside` is the unread count in those that the user is not in;
-    None leaves these out: the user has left them since their ids were read."""
+    """A page of conversations. With `outside` it has those that the user is not in; otherwise they
+    have left these since the ids were read."""
     # May be fewer than asked for: a conversation with large metadata fills an answer alone.
     shown, stored_bytes, read = await context.decoded.read_some([head["_id"] for head in page])
     heads = {head["_id"]: head for head in readable("counters", page)}
     documents = [conversation.document for conversation in shown.values()]
     unread = await find_unread(context.database, user_id, documents, heads)
     names = [head["_id"] for head in page[:read]]
-    counts = {name: unread[name].count if name in unread else outside for name in shown}
-    rows = [
-        (shown[name], count) if (count := counts.get(name)) is not None else None for name in names
-    ]
+
+    def row_of(name: str) -> ListedRow:
+        if name not in shown:
+            return None
+        if name in unread:
+            return shown[name], unread[name].count, unread[name].view
+        return (shown[name], 0, UNSET_VIEW) if outside else None
+
+    rows = [*map(row_of, names)]
     last = standing = None
     if "lastMessage" in include:
         hidden = {name: count.hidden for name, count in unread.items() if count.hidden}

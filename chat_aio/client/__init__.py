@@ -22,6 +22,7 @@ from chat_aio.schema.events import (
     ReadReceiptEvent,
     ResetEvent,
     TypingEvent,
+    ViewEvent,
 )
 
 __all__ = [
@@ -50,5 +51,6 @@ __all__ = [
     "ReadReceiptEvent",
     "ResetEvent",
     "TypingEvent",
+    "ViewEvent",
     "fetch_changed",
 ]

@@ -21,6 +21,7 @@ from chat_aio.schema.events import (
     ResetEvent,
     StreamEvent,
     TypingEvent,
+    ViewEvent,
 )
 
 
@@ -41,6 +42,7 @@ Known = (
     | JoinRequestEvent
     | ConversationBanEvent
     | ReadEvent
+    | ViewEvent
     | ReportEvent
     | ResetEvent
     | ChangedEvent

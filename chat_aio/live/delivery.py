@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
@@ -22,7 +23,8 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import FeedDelivery, Observer
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
-from chat_aio.store.signals import END, PROFILES, is_deletion, users_in
+from chat_aio.store.hidden import seq_of
+from chat_aio.store.signals import END, OWN, PROFILES, is_deletion, users_in
 
 log = logging.getLogger(__name__)
 
@@ -107,12 +109,21 @@ class Delivery:
                     context.profiles.forget(users_in(change.document, PROFILES))
                     if is_deletion(change.document):
                         context.snapshots.forget(change.document["conversationId"])
+                    for user_id in users_in(change.document, OWN):
+                        self._take_own(user_id, change.document)
             # Another program may have written the document in a wrong shape.
             except (TypeError, KeyError, AttributeError) as error:
                 log.error("document %r has a wrong shape: %r", change.document_id, error)
         # Once for the batch: it is a query about all users with a stream.
         if may_ban:
             await self.end_banned()
+
+    def _take_own(self, user_id: str, signal: Mapping[str, Any]) -> None:
+        """A user's own state in a conversation has changed."""
+        conversation_id = signal["conversationId"]
+        if upto := signal.get("hiddenUpToSeq"):
+            self._context.snapshots.forget(conversation_id)
+            self._hub.hide(user_id, conversation_id, seq_of(upto))
 
     async def _publish(self, event: Event) -> None:
         if isinstance(event, DurableEvent):

@@ -166,6 +166,11 @@ class Hub:
         stream.denied |= {conversation_id}
         self._leave(stream, conversation_id)
 
+    def hide(self, user_id: str, conversation_id: str, upto: int) -> None:
+        """Hide the messages up to a seq from the streams of a user."""
+        for stream in self._by_user.get(user_id, ()):
+            stream.hidden = {**stream.hidden, conversation_id: upto}
+
     def end_user(self, user_id: str, ending: Ending) -> bool:
         """End all streams of a user; returns whether there was one."""
         # A list, not a generator: `any` would stop at the first stream.

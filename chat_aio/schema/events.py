@@ -2,7 +2,14 @@
 
 from typing import Literal
 
-from chat_aio.schema.models import Conversation, ConversationBan, JoinRequest, Message, Report
+from chat_aio.schema.models import (
+    Conversation,
+    ConversationBan,
+    ConversationView,
+    JoinRequest,
+    Message,
+    Report,
+)
 from chat_aio.schema.wire import Timestamp, Wire
 
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
@@ -102,6 +109,15 @@ class ReadEvent(StreamEvent):
     type: Literal["read.updated"]
     conversation_id: str
     message_id: str | None
+    unread_count: int
+
+
+class ViewEvent(StreamEvent):
+    """The user has changed their view of a conversation, in this tab or another one."""
+
+    type: Literal["view.updated"]
+    conversation_id: str
+    view: ConversationView
     unread_count: int
 
 
@@ -221,6 +237,9 @@ EXTRA_EVENTS: tuple[type[Wire], ...] = (
     ChangedEvent,
 )
 """Events that a chat delivers with `Options(extra_events=True)`."""
+
+INBOX_EVENTS: tuple[type[Wire], ...] = (ViewEvent,)
+"""Events that a chat delivers with `Options(extra_events=True, inbox=True)`."""
 
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
 """Events that a chat delivers with `Options(room_controls=True)`."""

@@ -1,7 +1,7 @@
 """The routes of the inbox, which a chat has with the option `inbox`."""
 
 from chat_aio import errors
-from chat_aio.actions import inbox, thread_inbox
+from chat_aio.actions import inbox, thread_inbox, views
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Operation
 from chat_aio.web.refusals import READING
@@ -16,6 +16,14 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         inbox.mark_unread,
         body=inputs.MarkReadRequest,
         errors=(*READING, errors.MessageNotFound),
+    ),
+    Operation(
+        "PATCH",
+        "/conversations/{conversation_id}/view",
+        views.change_view,
+        body=inputs.ViewChange,
+        envelope="conversation",
+        errors=READING,
     ),
     Operation("GET", "/mentions", inbox.list_mentions, query=inputs.Page),
     Operation(

@@ -42,6 +42,7 @@ from chat_aio.errors import (
 from chat_aio.plugins import Attachments, BlockedWords, Filter, Notifications, Presence, Typing
 from chat_aio.schema.models import (
     ConversationPage,
+    ConversationView,
     ConversationWithUnread,
     Message,
     MessagePage,
@@ -229,6 +230,11 @@ async def test_each_route_of_the_inbox_has_one(
     assert (await bob.inbox.list_threads()).threads[0].unread_reply_count == 0
     await bob.inbox.unfollow_thread(direct.id, sent.id)
     assert (await bob.inbox.list_threads()).threads == ()
+    await bob.inbox.change_view(direct.id, archived=True)
+    viewed = await bob.inbox.change_view(direct.id, favourite=True, clear=True)
+    assert viewed.view == ConversationView(archived=True, favourite=True, cleared_up_to_seq=2)
+    assert (await bob.list_conversations(archived=True, favourite=True)).conversations == (viewed,)
+    assert (await bob.list_conversations(archived=False)).conversations == ()
     expect_all(INBOX_ROUTES, requested)
 
 
