@@ -237,6 +237,11 @@ class Options:
         )
 
     @property
+    def sends_unread(self) -> bool:
+        """Whether streams get `unread.updated`."""
+        return self.inbox and self.extra_events
+
+    @property
     def flags(self) -> frozenset[str]:
         """The names of the options that are simply on."""
         return frozenset(

@@ -74,6 +74,7 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
     """Publish the user's read state to their own streams."""
     if not context.options.extra_events:
         return
+    context.unread_tallies.outdate(user_id, conversation_id)
     # Read again: the count after the mark depends on messages that came in the meantime.
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
     read = (

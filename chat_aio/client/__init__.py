@@ -22,6 +22,7 @@ from chat_aio.schema.events import (
     ReadReceiptEvent,
     ResetEvent,
     TypingEvent,
+    UnreadEvent,
     ViewEvent,
 )
 
@@ -51,6 +52,7 @@ __all__ = [
     "ReadReceiptEvent",
     "ResetEvent",
     "TypingEvent",
+    "UnreadEvent",
     "ViewEvent",
     "fetch_changed",
 ]

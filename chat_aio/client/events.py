@@ -21,6 +21,7 @@ from chat_aio.schema.events import (
     ResetEvent,
     StreamEvent,
     TypingEvent,
+    UnreadEvent,
     ViewEvent,
 )
 
@@ -43,6 +44,7 @@ Known = (
     | ConversationBanEvent
     | ReadEvent
     | ViewEvent
+    | UnreadEvent
     | ReportEvent
     | ResetEvent
     | ChangedEvent

@@ -2,7 +2,7 @@
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.inbox import MentionPage, ThreadPage
+from chat_aio.schema.inbox import MentionPage, ThreadPage, UnreadTotals
 from chat_aio.schema.models import ConversationWithUnread
 
 
@@ -30,6 +30,10 @@ class Inbox(Calls):
             clear=clear,
         )
         return read(ConversationWithUnread, answer["conversation"])
+
+    async def count_unread(self) -> UnreadTotals:
+        """The user's unread messages, in all conversations and in those that are not muted."""
+        return read(UnreadTotals, await self._get("unread"))
 
     async def mark_unread(self, conversation_id: str, message_id: str) -> None:
         """Count a message, and all newer ones, as unread again."""

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from chat_aio.schema.inbox import UnreadNumbers
 from chat_aio.schema.models import (
     Conversation,
     ConversationBan,
@@ -121,6 +122,14 @@ class ViewEvent(StreamEvent):
     unread_count: int
 
 
+class UnreadEvent(StreamEvent):
+    """The user's number of unread messages has changed, as `GET /unread` has it."""
+
+    type: Literal["unread.updated"]
+    all: UnreadNumbers
+    unmuted: UnreadNumbers
+
+
 class ResetEvent(StreamEvent):
     """The missed events cannot be replayed completely: refetch what you show."""
 
@@ -238,7 +247,7 @@ EXTRA_EVENTS: tuple[type[Wire], ...] = (
 )
 """Events that a chat delivers with `Options(extra_events=True)`."""
 
-INBOX_EVENTS: tuple[type[Wire], ...] = (ViewEvent,)
+INBOX_EVENTS: tuple[type[Wire], ...] = (ViewEvent, UnreadEvent)
 """Events that a chat delivers with `Options(extra_events=True, inbox=True)`."""
 
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)

@@ -68,6 +68,10 @@ class ViewPart(Line):
     # -1 in a file of ours: no longer hidden.
     unlisted_up_to_seq: StrictInt | None = None
 
+    @property
+    def stored(self) -> Any:
+        return self.model_dump(by_alias=True, exclude_none=True)
+
 
 class ParticipantPart(Line):
     user_id: Id

@@ -78,6 +78,10 @@ class Unread:
         return self._reader.start
 
     @property
+    def head(self) -> CounterDocument:
+        return self._reader.head
+
+    @property
     def hidden(self) -> int:
         """The seq up to which messages are hidden from the reader."""
         return self._reader.participant.get("hiddenUpToSeq", 0)

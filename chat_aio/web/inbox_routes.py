@@ -1,7 +1,7 @@
 """The routes of the inbox, which a chat has with the option `inbox`."""
 
 from chat_aio import errors
-from chat_aio.actions import inbox, thread_inbox, views
+from chat_aio.actions import inbox, thread_inbox, unread, views
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Operation
 from chat_aio.web.refusals import READING
@@ -25,6 +25,7 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         envelope="conversation",
         errors=READING,
     ),
+    Operation("GET", "/unread", unread.count_unread),
     Operation("GET", "/mentions", inbox.list_mentions, query=inputs.Page),
     Operation(
         "GET",

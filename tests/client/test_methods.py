@@ -235,6 +235,7 @@ async def test_each_route_of_the_inbox_has_one(
     assert viewed.view == ConversationView(archived=True, favourite=True, cleared_up_to_seq=2)
     assert (await bob.list_conversations(archived=True, favourite=True)).conversations == (viewed,)
     assert (await bob.list_conversations(archived=False)).conversations == ()
+    assert await bob.inbox.count_unread() == UnreadTotals(all=NO_UNREAD, unmuted=NO_UNREAD)
     expect_all(INBOX_ROUTES, requested)
 
 

@@ -75,7 +75,7 @@ def participants_of(line: ConversationLine) -> list[ParticipantDocument]:
         if said.hidden_up_to_seq:
             participant["hiddenUpToSeq"] = said.hidden_up_to_seq
         if said.view:
-            participant["view"] = said.view.model_dump(by_alias=True, exclude_none=True)
+            participant["view"] = said.view.stored
     return sorted(found, key=lambda participant: (participant["joinedAt"], participant["userId"]))
 
 
