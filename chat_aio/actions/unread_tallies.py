@@ -92,7 +92,7 @@ class _Tally:
         return bool(counted and counted.mentions)
 
     async def refresh(self, count: Count) -> None:
-        """Count what is outdated."""
+        """Count the outdated conversations."""
         async with self._lock:
             while self._is_new or self.outdated:
                 names = None if self._is_new else frozenset(self.outdated)
@@ -148,7 +148,7 @@ class UnreadTallies:
             self.stirred.set()
 
     def note_edit(self, conversation_id: str, mentioned: Iterable[str]) -> None:
-        """A message was edited or deleted, which may change who is mentioned."""
+        """A message was edited or deleted, which may change the mentioned users."""
         if self._feed is not None:
             for user_id in self._feed.readers_of(conversation_id):
                 tally = self._tallies.get(user_id)
@@ -183,8 +183,8 @@ class UnreadTallies:
         return tally.totals() if tally and tally.is_current else None
 
     async def totals(self, user_id: str, count: Count) -> UnreadTotals:
-        """The number of a user, as far as the feed has delivered. Only what is outdated is
-        counted."""
+        """The number of a user, as far as the feed has delivered. Only outdated
+        conversations are counted."""
         if self._feed is None or not self._feed.hears_all(user_id):
             return totals_of((await count(None)).values())
         self._add_news()
@@ -213,7 +213,7 @@ class UnreadTallies:
 
 
 def totals_of(counted: Iterable[Counted]) -> UnreadTotals:
-    """The sums of what is not left out."""
+    """The sums over the conversations that are not left out."""
     found = [each for each in counted if each.messages and not each.is_left_out]
     unmuted = [each for each in found if not each.is_muted]
     return UnreadTotals(all=_sum_of(found), unmuted=_sum_of(unmuted))

@@ -51,7 +51,7 @@ async def change_view(
         raise ForbiddenRead
     context.snapshots.forget(conversation_id)
     context.unread_tallies.outdate(user_id, conversation_id)
-    # Other processes keep what is hidden from whom, and so do open streams.
+    # Other processes and open streams keep the border of hidden messages in memory.
     await context.signals.note_own(user_id, conversation_id, hidden_up_to_seq=upto or 0)
     viewed = await load_viewed(context, user_id, conversation_id)
     publish_view(context, user_id, viewed)

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 0.5
 SHARE = 20
-"""A round takes at most a twentieth of the time: the pause after it grows with what it took."""
+"""A round takes at most a twentieth of the time: the pause after it grows with its length."""
 
 COUNTS_AT_ONCE = 4
 

@@ -54,8 +54,8 @@ class Counted:
 async def count(
     database: Database, user_id: str, ids: Sequence[str] | None = None
 ) -> dict[str, Counted]:
-    """The unread messages of a user in each of their conversations that has any; with `ids` in
-    these conversations, also where there are none."""
+    """The unread messages of a user in all their conversations that have any; with `ids` in these
+    conversations, also where there are none."""
     rows = await database.aggregate(database.conversations, _stages(database, user_id, ids))
     found = readable("conversations", cast(list[_Row], rows), shape=_Row)
     heads = {row["_id"]: row["head"] for row in found}

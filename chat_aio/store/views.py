@@ -1,7 +1,7 @@
 """Users' views of their conversations: archived, favourites, hidden until the next message, and
 the messages that they have cleared (decision 0080).
 
-A view is part of the participant: it ends when the user leaves. What is cleared is kept as the
+A view is part of the participant: it ends when the user leaves. Cleared messages are kept as the
 messages from before one has joined are (`store/hidden.py`).
 """
 
