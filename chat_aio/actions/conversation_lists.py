@@ -1,6 +1,6 @@
 """The list of a user's conversations, and their heads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from chat_aio import hooks
@@ -28,6 +28,8 @@ from chat_aio.store.unread import (
 
 FOUND_CURSOR = "found_conversations"
 
+Sift = Callable[[Sequence[CounterDocument]], Awaitable[Sequence[CounterDocument]]]
+
 LAST_AT_ONCE = 16
 """Number of last messages that are read together: a message may have 2,000 reactions."""
 
@@ -53,9 +55,8 @@ async def list_conversations(
     `unread` those with unread messages, `ids` (up to 100) those among these, `key` the group that
     has it (with `conversation_keys`), `metadata` those with all of these values in fields of
     `metadata_indexes`, `archived` and `favourite` those that are or are not (with `inbox`);
-    `include` adds `last_messages`, `unread_summaries` and `users` (specification 15.2). Those that
-    the user has hidden are left out until their next message.
-    Raises InvalidInput, and KeyNotAllowed over HTTP.
+    `include` adds `last_messages`, `unread_summaries` and `users` (specification 15.2). Hidden ones
+    are left out. Raises InvalidInput, and KeyNotAllowed over HTTP.
     """
     given = inputs.read(
         inputs.FullConversationFilter,
@@ -72,11 +73,7 @@ async def list_conversations(
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
     set_views = await views.of_user(context.database, user_id) if context.options.inbox else {}
-    chosen = [
-        conversation_id
-        for conversation_id in await _ids_of(context, user_id, given)
-        if _is_wanted(set_views.get(conversation_id, {}), given)
-    ]
+    chosen = await _ids_of(context, user_id, given, set_views)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
@@ -86,12 +83,9 @@ async def list_conversations(
         # Heads are small; the size that bounds the page is that of the conversations.
         return Rows(heads, 0)
 
-    async def sift(found: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
-        listed = [head for head in found if not is_unlisted(set_views.get(head["_id"], {}), head)]
-        # Unread first if it is asked for: that leaves fewer rows about which the host is asked.
-        return await (_unread if given.unread else _readable)(context, user_id, listed)
-
-    found = await fill(fetch, sift, count=size + 1)
+    # Unread first if it is asked for: that leaves fewer rows about which the host must be asked.
+    sift = partial(_unread if given.unread else _readable, context, user_id)
+    found = await fill(fetch, _listed(set_views, sift), count=size + 1)
     page = found.rows[:size]
 
     def cursor_behind(count: int) -> str | None:
@@ -123,12 +117,14 @@ def _is_wanted(view: ViewDocument, given: inputs.FullConversationFilter) -> bool
 
 
 async def _ids_of(
-    context: Context, user_id: str, given: inputs.FullConversationFilter
+    context: Context,
+    user_id: str,
+    given: inputs.FullConversationFilter,
+    set_views: Mapping[str, ViewDocument],
 ) -> list[str]:
-    """The ids of the user's conversations that a filter selects, whatever their view of them, apart
-    from unread ones."""
+    """The ids of the user's conversations that a filter selects, apart from unread ones."""
     named = await ids_named(context, user_id, given.query) if given.query else ()
-    return await conversations.ids_of_user(
+    found = await conversations.ids_of_user(
         context.database,
         user_id,
         containing=given.query,
@@ -137,6 +133,7 @@ async def _ids_of(
         key=given.key,
         metadata=given.metadata,
     )
+    return [name for name in found if _is_wanted(set_views.get(name, {}), given)]
 
 
 async def find_conversations(
@@ -234,6 +231,17 @@ async def _page(
     return ConversationList(
         context, rows, stored_bytes, cursor_behind, last, standing, "users" in include
     )
+
+
+def _listed(set_views: Mapping[str, ViewDocument], sift: Sift) -> Sift:
+    """`sift` for the conversations that are not hidden."""
+
+    async def sift_listed(heads: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
+        return await sift(
+            [head for head in heads if not is_unlisted(set_views.get(head["_id"], {}), head)]
+        )
+
+    return sift_listed
 
 
 async def _readable(

@@ -113,8 +113,8 @@ class _Tally:
         self._counted = {**kept, **found}
         missed, self._missed, self._covers, self._is_new = self._missed or {}, None, None, False
         for name, news in missed.items():
-            for each in news:
-                self.add(name, each)
+            for some in news:
+                self.add(name, some)
 
     def totals(self) -> UnreadTotals:
         return totals_of(self._counted.values())
@@ -214,14 +214,14 @@ class UnreadTallies:
 
 def totals_of(counted: Iterable[Counted]) -> UnreadTotals:
     """The sums over the conversations that are not left out."""
-    found = [each for each in counted if each.messages and not each.is_left_out]
-    unmuted = [each for each in found if not each.is_muted]
+    found = [count for count in counted if count.messages and not count.is_left_out]
+    unmuted = [count for count in found if not count.is_muted]
     return UnreadTotals(all=_sum_of(found), unmuted=_sum_of(unmuted))
 
 
 def _sum_of(counted: Sequence[Counted]) -> UnreadNumbers:
     return UnreadNumbers(
-        messages=sum(each.messages for each in counted),
-        mentions=sum(each.mentions for each in counted),
+        messages=sum(count.messages for count in counted),
+        mentions=sum(count.mentions for count in counted),
         conversations=len(counted),
     )

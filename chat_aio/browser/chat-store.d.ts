@@ -173,11 +173,11 @@ export type ShownConversation = {
      * only admins write
      */
     isFrozen: boolean;
+    metadata: Json;
     /**
      * the user's own, if the service has `inbox`
      */
     view: ConversationView | null;
-    metadata: Json;
 };
 /**
  * The visible state. None of it may be changed.

@@ -61,8 +61,8 @@ import { Users } from "./users.js";
  * @property {string} at  when it was last active
  * @property {boolean} isMuted
  * @property {boolean} isFrozen  only admins write
- * @property {ConversationView | null} view  the user's own, if the service has `inbox`
  * @property {Json} metadata
+ * @property {ConversationView | null} view  the user's own, if the service has `inbox`
  *
  * @typedef {Message & {key: string, isOwn: boolean, state: "sent"}} SentEntry
  * @typedef {{key: string, isOwn: true, state: "pending" | "failed", id: null,

@@ -57,23 +57,23 @@ async def count(
     """The unread messages of a user in all their conversations that have any; with `ids` in these
     conversations, also where there are none."""
     rows = await database.aggregate(database.conversations, _stages(database, user_id, ids))
-    found = readable("conversations", cast(list[_Row], rows), shape=_Row)
-    heads = {row["_id"]: row["head"] for row in found}
+    sound = readable("conversations", cast(list[_Row], rows), shape=_Row)
+    heads = {row["_id"]: row["head"] for row in sound}
     unread = await find_unread(
-        database, user_id, cast(Sequence[ConversationDocument], found), heads
+        database, user_id, cast(Sequence[ConversationDocument], sound), heads
     )
-    counted = {name: each for name, each in unread.items() if each.count or ids is not None}
+    counted = {name: found for name, found in unread.items() if found.count or ids is not None}
     mentions = await _count_mentions(database, user_id, counted)
     muted = await mutes.muted_among(database, [(user_id, name) for name in counted])
     return {
         name: Counted(
-            seq=each.head["seq"],
-            messages=each.count,
+            seq=found.head["seq"],
+            messages=found.count,
             mentions=mentions.get(name, 0),
             is_muted=(user_id, name) in muted,
-            is_left_out=each.view.archived or each.view.hidden,
+            is_left_out=found.view.archived or found.view.hidden,
         )
-        for name, each in counted.items()
+        for name, found in counted.items()
     }
 
 
@@ -82,9 +82,9 @@ async def _count_mentions(
 ) -> dict[str, int]:
     """How many unread messages mention the user, by conversation, up to MOST_MENTIONS in all."""
     branches = [
-        {"mentions.userId": user_id, "conversationId": name, "seq": {"$gt": each.start}}
-        for name, each in unread.items()
-        if each.count
+        {"mentions.userId": user_id, "conversationId": name, "seq": {"$gt": counted.start}}
+        for name, counted in unread.items()
+        if counted.count
     ]
     found: dict[str, int] = {}
     for start in range(0, len(branches), BRANCHES_AT_ONCE):
