@@ -6,7 +6,7 @@ process grows with the unread ones, not with all conversations.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -15,10 +15,10 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
     CounterDocument,
-    ParticipantDocument,
+    ViewDocument,
 )
 from chat_aio.store.pipelines import IS_TEXT
-from chat_aio.store.sent_counts import with_counts_of
+from chat_aio.store.sent_counts import place_of
 from chat_aio.store.shapes import readable
 from chat_aio.store.unread import Unread, find_unread
 
@@ -30,13 +30,32 @@ BRANCHES_AT_ONCE = 500
 """The number of conversations whose mentions one query counts."""
 
 
+class _Reader(TypedDict):
+    userId: str
+    lastReadSeq: int
+    unreadFrom: NotRequired[int]
+    hiddenUpToSeq: NotRequired[int]
+    sentUpToSeq: NotRequired[int]
+    sentCount: NotRequired[int]
+    view: NotRequired[ViewDocument]
+
+
+class _Head(TypedDict):
+    _id: str
+    seq: int
+    epoch: int
+    floorSeq: int
+    counted: NotRequired[int]
+    sent: NotRequired[dict[str, int]]
+
+
 class _Row(TypedDict):
-    """The part of a conversation that one participant's unread count depends on."""
+    """The parts of a conversation and its head that one participant's unread count depends on."""
 
     _id: str
     epoch: int
-    participants: list[ParticipantDocument]
-    head: CounterDocument
+    participants: list[_Reader]
+    head: _Head
 
 
 @dataclass(slots=True)
@@ -58,20 +77,21 @@ async def count(
     conversations, also where there are none."""
     rows = await database.aggregate(database.conversations, _stages(database, user_id, ids))
     sound = readable("conversations", cast(list[_Row], rows), shape=_Row)
-    heads = {row["_id"]: row["head"] for row in sound}
+    heads = {row["_id"]: cast(CounterDocument, row["head"]) for row in sound}
     unread = await find_unread(
         database, user_id, cast(Sequence[ConversationDocument], sound), heads
     )
     counted = {name: found for name, found in unread.items() if found.count or ids is not None}
     mentions = await _count_mentions(database, user_id, counted)
     muted = await mutes.muted_among(database, [(user_id, name) for name in counted])
+    views = {name: found.view for name, found in counted.items()}
     return {
         name: Counted(
             seq=found.head["seq"],
             messages=found.count,
             mentions=mentions.get(name, 0),
             is_muted=(user_id, name) in muted,
-            is_left_out=found.view.archived or found.view.hidden,
+            is_left_out=views[name].archived or views[name].hidden,
         )
         for name, found in counted.items()
     }
@@ -105,7 +125,11 @@ def _stages(database: Database, user_id: str, ids: Sequence[str] | None) -> list
         chosen["_id"] = {"$in": list(ids)}
     # `$literal`: an id that starts with `$` would be read as the name of a field.
     mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
-    shown = {f"head.{field}": 1 for field in with_counts_of([user_id])}
+    shown = [
+        *(f"participants.{field}" for field in _Reader.__annotations__),
+        *(f"head.{field}" for field in _Head.__annotations__ if field != "sent"),
+        f"head.{place_of(user_id)}",
+    ]
     return [
         {"$match": chosen},
         IS_TEXT,
@@ -125,7 +149,7 @@ def _stages(database: Database, user_id: str, ids: Sequence[str] | None) -> list
         },
         {"$set": {"head": {"$first": "$head"}}},
         *([] if ids is not None else [{"$match": {"$expr": _MAY_HAVE_UNREAD}}]),
-        {"$project": {"epoch": 1, "participants": 1, **shown}},
+        {"$project": dict.fromkeys(("epoch", *shown), 1)},
     ]
 
 
