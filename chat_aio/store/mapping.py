@@ -127,8 +127,10 @@ def view_from(participant: ParticipantDocument, head: CounterDocument) -> Conver
 
 
 def is_unlisted(view: ViewDocument, head: CounterDocument) -> bool:
-    """Whether a conversation is hidden from lists until its next message."""
-    return head["seq"] <= view.get("unlistedUpToSeq", -1)
+    """Whether a conversation is hidden from lists until its next message. The head may be that of
+    another program, with any `seq`."""
+    seq = head.get("seq")
+    return isinstance(seq, int) and seq <= view.get("unlistedUpToSeq", -1)
 
 
 def _conversation_fields(

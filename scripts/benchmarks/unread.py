@@ -18,7 +18,7 @@ UNREAD_SHARE = 10
 
 GROUPS = 20
 CIRCLES = 4
-"""The groups have the members of these, five groups each."""
+"""The groups of members: five conversations have the same."""
 
 IDLE_SHARE = 0.2
 USER = "user"
@@ -91,7 +91,7 @@ class Side:
         self.deliveries = Deliveries(posts_to(connections, groups), readers, heard)
 
     async def settle(self) -> None:
-        """Wait until the readers of a first message are counted, which happens once for each."""
+        """Wait until all readers of a first message are counted, which happens once."""
         await self.deliveries.tell(1)
         while True:
             running = self.meter()
