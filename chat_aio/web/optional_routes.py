@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from chat_aio import errors
-from chat_aio.actions import deletion
+from chat_aio.actions import conversation_lists, deletion
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema import inputs
@@ -12,7 +12,7 @@ from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
 from chat_aio.web.moderation_tools_routes import DESK_ROUTES
-from chat_aio.web.operations import Operation, Streaming
+from chat_aio.web.operations import Listing, Operation, Streaming
 from chat_aio.web.refusals import READING
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
@@ -37,6 +37,15 @@ FOLLOWING = Streaming(
 )
 """The stream with the option `supervisors`, which takes ids of conversations besides."""
 
+LIST = Listing(
+    "GET",
+    "/conversations",
+    conversation_lists.list_conversations,
+    query=inputs.FullConversationFilter,
+    errors=(errors.KeyNotAllowed,),
+)
+"""The list of a chat with `conversation_keys` or `inbox`, in place of the contract's own route."""
+
 
 def routes_with(
     options: Options, plugins: Iterable[Plugin] = (), *, can_delete: bool = False
@@ -47,6 +56,8 @@ def routes_with(
     added: list[Operation | Streaming] = [DELETION] if can_delete else []
     if options.conversation_keys:
         added += KEY_ROUTES
+    if options.conversation_keys or options.inbox:
+        added.append(LIST)
     if options.room_controls:
         added += ROOM_ROUTES
     if options.editable_metadata:

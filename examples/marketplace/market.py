@@ -50,6 +50,7 @@ OPTIONS = Options(
     room_controls=True,
     moderation_tools=True,
     extra_events=True,
+    inbox=True,
     profile_cache_seconds=5,
 )
 
