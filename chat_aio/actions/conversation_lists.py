@@ -72,8 +72,6 @@ async def list_conversations(
     _validate(context, given)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
-    if given.key is not None:
-        await context.permissions.require_key(user_id, given.key)
     set_views = await views.of_user(context.database, user_id) if context.options.inbox else {}
     chosen = await _ids_of(context, user_id, given, set_views)
 
@@ -120,7 +118,10 @@ async def _ids_of(
     given: inputs.FullConversationFilter,
     set_views: Mapping[str, ViewDocument],
 ) -> list[str]:
-    """The ids of the user's conversations that a filter selects, apart from unread ones."""
+    """The ids of the user's conversations that a filter selects, apart from unread ones. Raises
+    KeyNotAllowed."""
+    if given.key is not None:
+        await context.permissions.require_key(user_id, given.key)
     named = await ids_named(context, user_id, given.query) if given.query else ()
     found = await conversations.ids_of_user(
         context.database,
