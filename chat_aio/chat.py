@@ -27,6 +27,7 @@ from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.actions.profiles import Profiles
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
+from chat_aio.actions.unread_tallies import UnreadTallies
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
@@ -446,6 +447,7 @@ def _assemble(
             patience=patience,
         ),
         plugins=plugins,
+        unread_tallies=UnreadTallies(follows=options.sends_unread),
         filed_reports=FiledReports(kept, clock=clock, new_id=new_id),
         observers=observers,
         hooks=hooks,

@@ -83,12 +83,13 @@ class Options:
     extra_events: bool = option(
         False,
         "events beyond the contract: `read.updated`, `conversation.created`, "
-        "`join_request.created` and `join_request.resolved`, and `stream.changed`; "
-        "recommended",
+        "`join_request.created` and `join_request.resolved`, and `stream.changed`, with `inbox` "
+        "also `view.updated` and `unread.updated`; recommended",
     )
     inbox: bool = option(
         False,
-        "users see their mentions and threads of all conversations, and mark messages as unread",
+        "users see their mentions and threads of all conversations, mark messages as unread, "
+        "archive, hide and clear conversations, and get one number of unread messages",
     )
     room_controls: bool = option(
         False,
@@ -247,7 +248,13 @@ class Options:
             room_controls=self.room_controls,
             keys=self.conversation_keys,
             metadata_versions=self.editable_metadata,
+            views=self.inbox,
         )
+
+    @property
+    def sends_unread(self) -> bool:
+        """Whether streams get `unread.updated`."""
+        return self.inbox and self.extra_events
 
     @property
     def flags(self) -> frozenset[str]:

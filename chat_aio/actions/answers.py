@@ -11,6 +11,7 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.people import people_of_conversations, people_of_messages, users_shown
 from chat_aio.schema.models import (
     ConversationPage,
+    ConversationView,
     MessagePage,
     OptionalFields,
     UnreadSummary,
@@ -123,13 +124,17 @@ class MessageList:
         )
 
 
+ListedRow = tuple[DecodedConversation, int, ConversationView] | None
+"""A conversation with the caller's unread count and view; None is left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class ConversationList:
-    """The stored conversations of a page, with the caller's unread counts; a row of None is left
-    out. Otherwise as MessageList."""
+    """The stored conversations of a page, as their caller views them. Otherwise as
+    MessageList."""
 
     context: Context
-    rows: Sequence[tuple[DecodedConversation, int] | None]
+    rows: Sequence[ListedRow]
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
     last_messages: MessageList | None = None
@@ -161,7 +166,7 @@ class ConversationList:
 
     async def _built(
         self,
-        build: Callable[[DecodedConversation, int], Shape],
+        build: Callable[[DecodedConversation, int, ConversationView], Shape],
         build_message: Callable[[MessageDocument, Parents, OptionalFields], Other],
     ) -> "_Built[Shape, Other]":
         rows, last = self.rows, None
@@ -187,9 +192,6 @@ class ConversationList:
         talking = last.people(len(last.documents)) if last else ()
         rows = [row[0].document for row in self.rows[:count] if row]
         return await users_shown(self.context, chain(talking, people_of_conversations(rows)))
-
-
-ListedRow = tuple[DecodedConversation, int] | None
 
 
 def _among(names: Collection[str], found: Mapping[str, T] | None) -> dict[str, T] | None:

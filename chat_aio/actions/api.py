@@ -31,6 +31,8 @@ from chat_aio.actions import (
     searching,
     sending,
     thread_inbox,
+    unread,
+    views,
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
@@ -177,8 +179,8 @@ class RoomsAPI(_API):
 
 
 class InboxAPI(_API):
-    """`chat.inbox`: a user's mentions, threads and unread marks, with the same rules as over
-    HTTP."""
+    """`chat.inbox`: a user's mentions, threads and unread marks, their view of conversations,
+    and their number of unread messages, with the same rules as over HTTP."""
 
     list_mentions = method(inbox.list_mentions)
     mark_unread = method(inbox.mark_unread)
@@ -186,6 +188,8 @@ class InboxAPI(_API):
     follow_thread = method(thread_inbox.follow_thread)
     unfollow_thread = method(thread_inbox.unfollow_thread)
     mark_thread_read = method(thread_inbox.mark_thread_read)
+    change_view = method(views.change_view)
+    count_unread = method(unread.count_unread)
 
 
 class ModerationToolsAPI(_API):

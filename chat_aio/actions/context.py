@@ -10,6 +10,7 @@ from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.profiles import Profiles
 from chat_aio.actions.rate_limits import RateLimits
+from chat_aio.actions.unread_tallies import UnreadTallies
 from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
@@ -60,6 +61,7 @@ class Context:
     rate_limits: RateLimits
     plugins: tuple[Plugin, ...]
     filed_reports: FiledReports
+    unread_tallies: UnreadTallies
     observers: tuple[Observer, ...] = ()
     hooks: Hooks
     permissions: Permissions

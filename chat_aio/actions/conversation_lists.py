@@ -1,10 +1,10 @@
 """The list of a user's conversations, and their heads."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from chat_aio import hooks
-from chat_aio.actions.answers import ConversationList, MessageList
+from chat_aio.actions.answers import ConversationList, ListedRow, MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.people import ids_named
 from chat_aio.actions.reading import fill, load_parents, readable_among
@@ -12,10 +12,10 @@ from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import Scalar
 from chat_aio.schema.models import ListPart, UnreadSummary
-from chat_aio.store import conversations, messages
-from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store import conversations, messages, views
+from chat_aio.store.documents import CounterDocument, MessageDocument, ViewDocument
 from chat_aio.store.hidden import Hidden
-from chat_aio.store.mapping import conversation_from
+from chat_aio.store.mapping import UNSET_VIEW, conversation_from, is_unlisted
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.unread import (
@@ -27,6 +27,8 @@ from chat_aio.store.unread import (
 )
 
 FOUND_CURSOR = "found_conversations"
+
+Sift = Callable[[Sequence[CounterDocument]], Awaitable[Sequence[CounterDocument]]]
 
 LAST_AT_ONCE = 16
 """Number of last messages that are read together: a message may have 2,000 reactions."""
@@ -44,31 +46,34 @@ async def list_conversations(
     ids: Sequence[str] | None = None,
     key: str | None = None,
     metadata: Mapping[str, Scalar] | None = None,
+    archived: bool | None = None,
+    favourite: bool | None = None,
 ) -> ConversationList:
     """The user's conversations, most recently active first (specification 3.3).
 
     `query` selects those with this text in their name or in another participant's id or name,
     `unread` those with unread messages, `ids` (up to 100) those among these, `key` the group that
     has it (with `conversation_keys`), `metadata` those with all of these values in fields of
-    `metadata_indexes`; `include` adds `last_messages`, `unread_summaries` and
-    `users` (specification 15.2).
-    Raises InvalidInput, and KeyNotAllowed over HTTP.
+    `metadata_indexes`, `archived` and `favourite` those that are or are not (with `inbox`);
+    `include` adds `last_messages`, `unread_summaries` and `users` (specification 15.2). Hidden ones
+    are left out. Raises InvalidInput, and KeyNotAllowed over HTTP.
     """
     given = inputs.read(
-        inputs.KeyedConversationFilter,
+        inputs.FullConversationFilter,
         include=include,
         query=query,
         unread=unread,
         ids=ids,
         key=key,
         metadata=metadata,
+        archived=archived,
+        favourite=favourite,
     )
-    require_indexed(context, given.metadata or ())
+    _validate(context, given)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
-    if given.key is not None:
-        await context.permissions.require_key(user_id, given.key)
-    chosen = await _ids_of(context, user_id, given)
+    set_views = await views.of_user(context.database, user_id) if context.options.inbox else {}
+    chosen = await _ids_of(context, user_id, given, set_views)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
@@ -80,7 +85,7 @@ async def list_conversations(
 
     # Unread first if it is asked for: that leaves fewer rows about which the host must be asked.
     sift = partial(_unread if given.unread else _readable, context, user_id)
-    found = await fill(fetch, sift, count=size + 1)
+    found = await fill(fetch, _listed(set_views, sift), count=size + 1)
     page = found.rows[:size]
 
     def cursor_behind(count: int) -> str | None:
@@ -90,12 +95,35 @@ async def list_conversations(
     return await _page(context, user_id, page, cursor_behind, include=given.include or ())
 
 
+def _validate(context: Context, given: inputs.FullConversationFilter) -> None:
+    """Raise InvalidInput for a filter without its option or index."""
+    require_indexed(context, given.metadata or ())
+    if not context.options.inbox and (given.archived, given.favourite) != (None, None):
+        raise InvalidInput("archived and favourite need the option inbox")
+    if given.key is not None and not context.options.conversation_keys:
+        raise InvalidInput("key needs the option conversation_keys")
+
+
+def _is_wanted(view: ViewDocument, given: inputs.FullConversationFilter) -> bool:
+    """Whether a filter selects the conversations that a user views like this."""
+    return given.archived in (None, view.get("archived", False)) and given.favourite in (
+        None,
+        view.get("favourite", False),
+    )
+
+
 async def _ids_of(
-    context: Context, user_id: str, given: inputs.KeyedConversationFilter
+    context: Context,
+    user_id: str,
+    given: inputs.FullConversationFilter,
+    set_views: Mapping[str, ViewDocument],
 ) -> list[str]:
-    """The ids of the user's conversations that a filter selects, apart from unread ones."""
+    """The ids of the user's conversations that a filter selects, apart from unread ones. Raises
+    KeyNotAllowed."""
+    if given.key is not None:
+        await context.permissions.require_key(user_id, given.key)
     named = await ids_named(context, user_id, given.query) if given.query else ()
-    return await conversations.ids_of_user(
+    found = await conversations.ids_of_user(
         context.database,
         user_id,
         containing=given.query,
@@ -104,6 +132,7 @@ async def _ids_of(
         key=given.key,
         metadata=given.metadata,
     )
+    return [name for name in found if _is_wanted(set_views.get(name, {}), given)]
 
 
 async def find_conversations(
@@ -146,7 +175,7 @@ async def find_conversations(
         last = found.behind(page, count)
         return last and pagination.cursor_from(FOUND_CURSOR, last["_id"])
 
-    return await _page(context, user_id, page, cursor_behind, include=(), outside=0)
+    return await _page(context, user_id, page, cursor_behind, include=(), outside=True)
 
 
 def require_indexed(context: Context, names: Iterable[str]) -> None:
@@ -163,20 +192,25 @@ async def _page(
     cursor_behind: Callable[[int], str | None],
     *,
     include: Sequence[ListPart],
-    outside: int | None = None,
+    outside: bool = False,
 ) -> ConversationList:
-    """A page of conversations. `outside` is the unread count in those that the user is not in;
-    None leaves these out: the user has left them since their ids were read."""
+    """A page of conversations. With `outside` it has those that the user is not in; otherwise they
+    have left these since the ids were read."""
     # May be fewer than asked for: a conversation with large metadata fills an answer alone.
     shown, stored_bytes, read = await context.decoded.read_some([head["_id"] for head in page])
     heads = {head["_id"]: head for head in readable("counters", page)}
     documents = [conversation.document for conversation in shown.values()]
     unread = await find_unread(context.database, user_id, documents, heads)
     names = [head["_id"] for head in page[:read]]
-    counts = {name: unread[name].count if name in unread else outside for name in shown}
-    rows = [
-        (shown[name], count) if (count := counts.get(name)) is not None else None for name in names
-    ]
+
+    def row_of(name: str) -> ListedRow:
+        if name not in shown:
+            return None
+        if name in unread:
+            return shown[name], unread[name].count, unread[name].view
+        return (shown[name], 0, UNSET_VIEW) if outside else None
+
+    rows = [*map(row_of, names)]
     last = standing = None
     if "lastMessage" in include:
         hidden = {name: count.hidden for name, count in unread.items() if count.hidden}
@@ -196,6 +230,17 @@ async def _page(
     return ConversationList(
         context, rows, stored_bytes, cursor_behind, last, standing, "users" in include
     )
+
+
+def _listed(set_views: Mapping[str, ViewDocument], sift: Sift) -> Sift:
+    """`sift` for the conversations that are not hidden."""
+
+    async def sift_listed(heads: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
+        return await sift(
+            [head for head in heads if not is_unlisted(set_views.get(head["_id"], {}), head)]
+        )
+
+    return sift_listed
 
 
 async def _readable(

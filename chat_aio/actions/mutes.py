@@ -32,6 +32,7 @@ async def mute_conversation(context: Context, user_id: str, conversation_id: str
     )
     withdraw = partial(mutes.remove, context.database, user_id, given.conversation_id)
     await withdraw_if_deleted(context, given.conversation_id, withdraw)
+    await _note(context, user_id, given.conversation_id)
     return mute_from(mute)
 
 
@@ -43,6 +44,14 @@ async def unmute_conversation(context: Context, user_id: str, conversation_id: s
     given = inputs.read(inputs.MutedConversation, conversation_id=conversation_id)
     require(context, Capability.MODERATION)
     await mutes.remove(context.database, user_id, given.conversation_id)
+    await _note(context, user_id, given.conversation_id)
+
+
+async def _note(context: Context, user_id: str, conversation_id: str) -> None:
+    """Have the user's number of unread messages follow (specification 15.7)."""
+    if context.options.sends_unread:
+        context.unread_tallies.outdate(user_id, conversation_id)
+        await context.signals.note_own(user_id, conversation_id)
 
 
 async def list_muted_conversations(

@@ -7,6 +7,7 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.errors import StorageUnavailable
+from chat_aio.schema.models import ConversationWithUnread
 from chat_aio.store.documents import (
     ConversationBanDocument,
     JoinRequestDocument,
@@ -73,6 +74,7 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
     """Publish the user's read state to their own streams."""
     if not context.options.extra_events:
         return
+    context.unread_tallies.outdate(user_id, conversation_id)
     # Read again: the count after the mark depends on messages that came in the meantime.
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
     read = (
@@ -88,6 +90,20 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
             within=conversation_id,
             conversationId=conversation_id,
             messageId=read[0].last_read_message_id,
+            unreadCount=viewed.unread_count,
+        )
+
+
+def publish_view(context: Context, user_id: str, viewed: ConversationWithUnread) -> None:
+    """Publish a user's view of a conversation to their own streams."""
+    if context.options.extra_events:
+        _publish(
+            context,
+            "view.updated",
+            [user_id],
+            within=viewed.id,
+            conversationId=viewed.id,
+            view=viewed.view,
             unreadCount=viewed.unread_count,
         )
 

@@ -10,9 +10,11 @@ from chat_aio.actions.audience import Audience, get_recipients
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.presence import noticeable
+from chat_aio.actions.unread import count_unread
 from chat_aio.actions.write_rule import require_open
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
+from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.schema.models import Attachment, Conversation
 from chat_aio.schema.wire import timestamp
 from chat_aio.store import attachments, conversations, created_messages
@@ -181,6 +183,11 @@ class PluginAPI:
         block between the sender and a participant counts in groups as well.
         """
         return await get_recipients(self._context, message_ids)
+
+    async def count_unread(self, user_id: str) -> UnreadTotals | None:
+        """A user's unread messages, as `GET /unread` counts them; None without the option
+        `inbox`."""
+        return await count_unread(self._context, user_id) if self._context.options.inbox else None
 
     def notify_observers(
         self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs

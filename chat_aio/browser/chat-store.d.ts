@@ -61,6 +61,17 @@ export class ChatStore {
      * @param {string} conversationId
      * @returns {Promise<void>} */
     markRead(conversationId: string): Promise<void>;
+    /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its
+     * next message; with `clear` no message up to now is shown to them again.
+     * @param {string} conversationId
+     * @param {{archived?: boolean, favourite?: boolean, hidden?: boolean, clear?: boolean}} changed
+     * @returns {Promise<void>} */
+    changeView(conversationId: string, changed: {
+        archived?: boolean;
+        favourite?: boolean;
+        hidden?: boolean;
+        clear?: boolean;
+    }): Promise<void>;
     /** Whether the end of the open conversation is visible: then its messages, and new ones, are
      * marked as read. A reader who is not `isAtEnd` looks at older messages and keeps them;
      * by default that is a reader who is not reading.
@@ -93,6 +104,7 @@ export class ChatStore {
 export type Attachment = import("./chat.js").Attachment;
 export type Chat = import("./chat.js").Chat;
 export type Conversation = import("./chat.js").Conversation;
+export type ConversationView = import("./chat.js").ConversationView;
 export type Json = import("./chat.js").Json;
 export type Message = import("./chat.js").Message;
 export type Participant = import("./chat.js").Participant;
@@ -133,7 +145,7 @@ export type ChatState = {
     problemCode: string | null;
     isBanned: boolean;
     /**
-     * unread messages of all conversations
+     * unread messages of all conversations that are not archived
      */
     unread: number;
 };
@@ -162,6 +174,10 @@ export type ShownConversation = {
      */
     isFrozen: boolean;
     metadata: Json;
+    /**
+     * the user's own, if the service has `inbox`
+     */
+    view: ConversationView | null;
 };
 /**
  * The visible state. None of it may be changed.

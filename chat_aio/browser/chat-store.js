@@ -26,6 +26,7 @@ import { Users } from "./users.js";
  * @typedef {import("./chat.js").Attachment} Attachment
  * @typedef {import("./chat.js").Chat} Chat
  * @typedef {import("./chat.js").Conversation} Conversation
+ * @typedef {import("./chat.js").ConversationView} ConversationView
  * @typedef {import("./chat.js").Json} Json
  * @typedef {import("./chat.js").Message} Message
  * @typedef {import("./chat.js").Participant} Participant
@@ -46,7 +47,7 @@ import { Users } from "./users.js";
  * @property {string | null} problem  why the list cannot be brought just now
  * @property {string | null} problemCode  the same as a code
  * @property {boolean} isBanned
- * @property {number} unread  unread messages of all conversations
+ * @property {number} unread  unread messages of all conversations that are not archived
  *
  * @typedef {object} ShownConversation
  * @property {string} id
@@ -61,6 +62,7 @@ import { Users } from "./users.js";
  * @property {boolean} isMuted
  * @property {boolean} isFrozen  only admins write
  * @property {Json} metadata
+ * @property {ConversationView | null} view  the user's own, if the service has `inbox`
  *
  * @typedef {Message & {key: string, isOwn: boolean, state: "sent"}} SentEntry
  * @typedef {{key: string, isOwn: true, state: "pending" | "failed", id: null,
@@ -114,6 +116,7 @@ import { Users } from "./users.js";
 const NOT_HELD = new Timeline(null);
 
 export class ChatStore {
+  #chat;
   /** @type {any} */
   #store;
   /** @type {any} */
@@ -136,6 +139,7 @@ export class ChatStore {
   /** @param {Chat} chat @param {ChatStoreOptions} options */
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
     const { hasDrafts = false, hasInbox = false } = has;
+    this.#chat = chat;
     this.userId = userId;
     this.#readings = hasInbox ? new ThreadReadMarks(chat) : null;
     this.#known = { entries: new Entries(userId), userOf: this.user };
@@ -304,6 +308,16 @@ export class ChatStore {
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
     if (!this.#store.conversation(conversationId)) return;
     await this.#session.readings.markRead(conversationId);
+  }
+
+  /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its
+   * next message; with `clear` no message up to now is shown to them again.
+   * @param {string} conversationId
+   * @param {{archived?: boolean, favourite?: boolean, hidden?: boolean, clear?: boolean}} changed
+   * @returns {Promise<void>} */
+  async changeView(conversationId, changed) {
+    const { view, unreadCount } = await this.#chat.inbox.changeView(conversationId, changed);
+    this.#session.viewed({ conversationId, view, unreadCount });
   }
 
   /** Whether the end of the open conversation is visible: then its messages, and new ones, are

@@ -218,8 +218,23 @@ export class Chat {
          * @type {(conversationId: string) => Promise<Message[]>} */
         listPins: (conversationId: string) => Promise<Message[]>;
     };
-    /** Mentions and threads of the user, if the service has `inbox`. */
+    /** Mentions and threads of the user, their view of conversations, and their number of unread
+     * messages, if the service has `inbox`. */
     inbox: {
+        /** The user's own view: `hidden` until the next message; with `clear` no message up to now is
+         * shown to them again.
+         * @type {(conversationId: string, changed: {archived?: boolean, favourite?: boolean,
+         *   hidden?: boolean, clear?: boolean}) => Promise<ConversationWithUnread>} */
+        changeView: (conversationId: string, changed: {
+            archived?: boolean;
+            favourite?: boolean;
+            hidden?: boolean;
+            clear?: boolean;
+        }) => Promise<ConversationWithUnread>;
+        /** Unread messages in all conversations. Request it once the stream is open; `unread.updated`
+         * then has each new number.
+         * @type {() => Promise<UnreadTotals>} */
+        countUnread: () => Promise<UnreadTotals>;
         /** What mentions one, newest first.
          * @type {(paging?: Paging) => Page<"mentions", Mention>} */
         listMentions: (paging?: Paging) => Page<"mentions", Mention>;
@@ -570,10 +585,20 @@ export type Conversation = {
     metadataVersion?: number;
 };
 /**
- * What the service gives.
+ * the caller's own
+ */
+export type ConversationView = {
+    archived: boolean;
+    favourite: boolean;
+    hidden: boolean;
+    clearedUpToSeq: number;
+};
+/**
+ * `view` with `inbox`
  */
 export type ConversationWithUnread = Conversation & {
     unreadCount: number;
+    view?: ConversationView;
 };
 /**
  * What the service gives.
@@ -668,6 +693,21 @@ export type UnreadSummary = {
 export type Mention = {
     message: Message;
     unread: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type UnreadNumbers = {
+    messages: number;
+    mentions: number;
+    conversations: number;
+};
+/**
+ * What the service gives.
+ */
+export type UnreadTotals = {
+    all: UnreadNumbers;
+    unmuted: UnreadNumbers;
 };
 /**
  * What the service gives.
@@ -964,6 +1004,8 @@ export type Listing = Paging & {
     unread?: boolean | undefined;
     ids?: string[] | undefined;
     key?: string | undefined;
+    archived?: boolean | undefined;
+    favourite?: boolean | undefined;
     metadata?: {
         [field: string]: string | number | boolean;
     } | undefined;
@@ -1116,6 +1158,21 @@ export type ReadEvent = {
 /**
  * The events of the stream.
  */
+export type ViewEvent = {
+    type: "view.updated";
+    conversationId: string;
+    view: ConversationView;
+    unreadCount: number;
+};
+/**
+ * The events of the stream.
+ */
+export type UnreadEvent = UnreadTotals & {
+    type: "unread.updated";
+};
+/**
+ * The events of the stream.
+ */
 export type EphemeralEvent = {
     type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" | "receipt.delivered" | "receipt.read" | "draft.updated" | "draft.ended";
     ephemeral: true;
@@ -1127,7 +1184,7 @@ export type EphemeralEvent = {
 /**
  * The events of the stream.
  */
-export type ChatEvent = ChatMessageEvent | ReactionEvent | ConversationEvent | ConversationDeletedEvent | JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent;
+export type ChatEvent = ChatMessageEvent | ReactionEvent | ConversationEvent | ConversationDeletedEvent | JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | ViewEvent | UnreadEvent | EphemeralEvent;
 /**
  * The events of the stream.
  */

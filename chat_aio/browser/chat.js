@@ -33,7 +33,10 @@
  *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number, topic?: string,
  *   pinnedMessageIds?: string[], history?: History, key?: string,
  *   metadataVersion?: number}} Conversation
- * @typedef {Conversation & {unreadCount: number}} ConversationWithUnread
+ * @typedef {{archived: boolean, favourite: boolean, hidden: boolean,
+ *   clearedUpToSeq: number}} ConversationView  the caller's own
+ * @typedef {Conversation & {unreadCount: number,
+ *   view?: ConversationView}} ConversationWithUnread  `view` with `inbox`
  * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
  * @typedef {{messageId: string, conversationId: string, senderId: string}} ForwardedFrom
@@ -51,6 +54,8 @@
  * @typedef {{seq: number, firstUnreadSeq: number | null,
  *   unreadMentionCount: number}} UnreadSummary
  * @typedef {{message: Message, unread: boolean}} Mention
+ * @typedef {{messages: number, mentions: number, conversations: number}} UnreadNumbers
+ * @typedef {{all: UnreadNumbers, unmuted: UnreadNumbers}} UnreadTotals
  * @typedef {{root: Message, lastReadSeq: number, unreadReplyCount: number}} ViewedThread
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
  *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
@@ -120,7 +125,7 @@
  *
  * @typedef {{limit?: number, cursor?: string | null}} Paging
  * @typedef {Paging & {include?: ("lastMessage" | "unread" | "users")[], q?: string,
- *   unread?: boolean, ids?: string[], key?: string,
+ *   unread?: boolean, ids?: string[], key?: string, archived?: boolean, favourite?: boolean,
  *   metadata?: {[field: string]: string | number | boolean}}} Listing
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {PagingMessages & {around?: string, after?: string}} PagingTimeline
@@ -157,12 +162,16 @@
  * @typedef {{type: "report.created" | "report.updated", report: Report}} ReportEvent
  * @typedef {{type: "read.updated", conversationId: string, messageId: string,
  *   unreadCount: number}} ReadEvent
+ * @typedef {{type: "view.updated", conversationId: string, view: ConversationView,
+ *   unreadCount: number}} ViewEvent
+ * @typedef {UnreadTotals & {type: "unread.updated"}} UnreadEvent
  * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
  *   "receipt.delivered" | "receipt.read" | "draft.updated" | "draft.ended", ephemeral: true,
  * conversationId?: string,
  *   senderId: string, payload: any, at: string}} EphemeralEvent
  * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | ConversationDeletedEvent |
- *   JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent} ChatEvent
+ *   JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | ViewEvent | UnreadEvent |
+ *   EphemeralEvent} ChatEvent
  * @typedef {{type: "stream.reset", reason: string}} ResetEvent
  * @typedef {{[Kind in "members" | "name" | "metadata" | "reactions" | "pins" | "ownMarks" |
  *   "removed"]: string[]}} ChangedConversations  ids of conversations, by kind
@@ -230,7 +239,7 @@ const EVENT_TYPES = [
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
   ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.removed"],
   ...["report.created", "report.updated", "draft.updated", "draft.ended", "stream.ping"],
-  ...["conversation.deleted", "stream.changed"],
+  ...["conversation.deleted", "stream.changed", "view.updated", "unread.updated"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
@@ -431,8 +440,19 @@ export class Chat {
     listPins: (id) => this.#get(path`/conversations/${id}/pins`, {}, "messages"),
   };
 
-  /** Mentions and threads of the user, if the service has `inbox`. */
+  /** Mentions and threads of the user, their view of conversations, and their number of unread
+   * messages, if the service has `inbox`. */
   inbox = {
+    /** The user's own view: `hidden` until the next message; with `clear` no message up to now is
+     * shown to them again.
+     * @type {(conversationId: string, changed: {archived?: boolean, favourite?: boolean,
+     *   hidden?: boolean, clear?: boolean}) => Promise<ConversationWithUnread>} */
+    changeView: (id, changed) =>
+      this.#patch(path`/conversations/${id}/view`, changed, "conversation"),
+    /** Unread messages in all conversations. Request it once the stream is open; `unread.updated`
+     * then has each new number.
+     * @type {() => Promise<UnreadTotals>} */
+    countUnread: () => this.#get("/unread"),
     /** What mentions one, newest first.
      * @type {(paging?: Paging) => Page<"mentions", Mention>} */
     listMentions: (paging) => this.#get("/mentions", paging),

@@ -64,14 +64,15 @@ export class Conversations {
     if (this.#isRemoved(snapshot, asOf)) return;
     const local = this.get(snapshot.id) ?? {
       ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
-      ...{ movedAt: 0, readAt: 0, toldAt: 0, countedAt: 0 },
+      ...{ movedAt: 0, readAt: 0, toldAt: 0, countedAt: 0, viewedAt: 0, view: null },
     };
     const isNewer = asOf >= Math.max(local.readAt, local.countedAt);
     const isCounted = snapshot.unreadCount !== undefined && isNewer;
     const { unreadCount } = isCounted ? snapshot : local;
     const countedAt = isCounted ? asOf : local.countedAt;
     const given = asOf < local.toldAt ? local : snapshot;
-    this.#set(snapshot.id, { ...local, ...given, unreadCount, countedAt });
+    const view = asOf < local.viewedAt ? local.view : (snapshot.view ?? local.view);
+    this.#set(snapshot.id, { ...local, ...given, unreadCount, countedAt, view });
   }
 
   assign(conversationId, fields) {

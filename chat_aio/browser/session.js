@@ -322,6 +322,8 @@ export class Session {
       this.#receivedMessage(event.message);
     } else if (event.type === "read.updated") {
       this.#readElsewhere(event);
+    } else if (event.type === "view.updated") {
+      this.viewed(event);
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
     } else if (event.type === "conversation.deleted") {
@@ -360,6 +362,20 @@ export class Session {
     store.setUnread(conversationId, unreadCount);
     store.outdateUnread(conversationId);
     this.#fetches.confirm(conversationId);
+  }
+
+  /** The user's view of a conversation has changed, in this window or another one. */
+  viewed({ conversationId, view, unreadCount }) {
+    const store = this.#store;
+    if (!store.conversation(conversationId)) {
+      // It was hidden, and is listed again.
+      if (!view.hidden) this.sync();
+      return;
+    }
+    store.setView(conversationId, view);
+    store.setUnread(conversationId, unreadCount);
+    if (store.openId === conversationId) this.#bringOpen();
+    else if (view.hidden) store.removeConversation(conversationId);
   }
 
   /** A conversation that was not known begins with this message, as far as the list shows. */

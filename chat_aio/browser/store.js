@@ -140,9 +140,10 @@ export class Store {
     const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
     const countOf = ([id, count]) => {
       const known = this.conversation(id);
-      return known ? this.unreadOf(known) : count;
+      if (!known) return count;
+      return isInTotal(known) ? this.unreadOf(known) : 0;
     };
-    const here = this.conversations.map((each) => this.unreadOf(each));
+    const here = this.conversations.filter(isInTotal).map((each) => this.unreadOf(each));
     return [...here, ...elsewhere.map(countOf)].reduce((sum, each) => sum + each, 0);
   }
 
@@ -174,7 +175,8 @@ export class Store {
   }
 
   setUnreadElsewhere(conversations) {
-    this.#unreadElsewhere = new Map(conversations.map((each) => [each.id, each.unreadCount]));
+    const counted = conversations.filter(isInTotal);
+    this.#unreadElsewhere = new Map(counted.map((each) => [each.id, each.unreadCount]));
     this.changed();
   }
 
@@ -254,6 +256,17 @@ export class Store {
     }
     const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
     this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
+  }
+
+  /** The reader's view of a conversation has changed. Cleared messages are no longer held. */
+  setView(conversationId, view) {
+    const { lastMessage, lastReply } = this.conversation(conversationId);
+    const isCleared = view.clearedUpToSeq > clearedIn(this.conversation(conversationId));
+    this.#assign(conversationId, { view, viewedAt: this.now() });
+    if (!isCleared) return;
+    this.#lists.remove(conversationId);
+    const left = (message) => (message && message.seq > view.clearedUpToSeq ? message : null);
+    this.#assign(conversationId, { lastMessage: left(lastMessage), lastReply: left(lastReply) });
   }
 
   /** The read mark was sent: counts requested before now are outdated. */
@@ -346,4 +359,13 @@ function isLaterState(given, known) {
 
 function lastSeqOf({ lastMessage, lastReply }) {
   return Math.max(lastMessage?.seq ?? 0, lastReply?.seq ?? 0);
+}
+
+/** The total leaves out archived conversations. */
+function isInTotal({ view }) {
+  return !view?.archived;
+}
+
+function clearedIn({ view }) {
+  return view?.clearedUpToSeq ?? 0;
 }

@@ -25,6 +25,7 @@ export function shownConversation(store, id, userOf) {
     at: lastMessage?.createdAt ?? createdAt,
     isMuted: store.mutedIds.has(id),
     isFrozen: Boolean(known.frozen),
+    view: known.view,
   };
 }
 

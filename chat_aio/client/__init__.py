@@ -22,6 +22,8 @@ from chat_aio.schema.events import (
     ReadReceiptEvent,
     ResetEvent,
     TypingEvent,
+    UnreadEvent,
+    ViewEvent,
 )
 
 __all__ = [
@@ -50,5 +52,7 @@ __all__ = [
     "ReadReceiptEvent",
     "ResetEvent",
     "TypingEvent",
+    "UnreadEvent",
+    "ViewEvent",
     "fetch_changed",
 ]

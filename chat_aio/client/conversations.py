@@ -61,20 +61,25 @@ class Conversations(Calls):
         ids: Sequence[str] | None = None,
         key: str | None = None,
         metadata: Mapping[str, Scalar] | None = None,
+        archived: bool | None = None,
+        favourite: bool | None = None,
     ) -> ConversationPage:
         """Most recently active first. `include` adds `last_messages`, `unread_summaries` and
         `users`; `query` is for names, and for ids and names of participants, `unread` for those
         with unread messages, `ids` for up to 100 conversations, `key` for a group, `metadata` for
-        values of indexed fields, where a number is also found as text."""
+        values of indexed fields, where a number is also found as text, `archived` and `favourite`
+        for those that are or are not (with `inbox`)."""
         answer = await self._get(
             "conversations",
             limit=limit,
             cursor=cursor,
             include=joined(include),
             q=query,
-            unread="true" if unread else None,
+            unread=_flag(unread or None),
             ids=None if ids is None else ",".join(ids),
             key=key,
+            archived=_flag(archived),
+            favourite=_flag(favourite),
             **metadata_query(metadata),
         )
         return read(ConversationPage, answer)
@@ -195,3 +200,8 @@ def metadata_query(metadata: Mapping[str, Scalar] | None) -> dict[str, str]:
 
 def _participants(conversation_id: str) -> tuple[str, ...]:
     return "conversations", conversation_id, "participants"
+
+
+def _flag(value: bool | None) -> str | None:
+    """A flag of a query string, which has it as text."""
+    return None if value is None else str(value).lower()

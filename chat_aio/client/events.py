@@ -21,6 +21,8 @@ from chat_aio.schema.events import (
     ResetEvent,
     StreamEvent,
     TypingEvent,
+    UnreadEvent,
+    ViewEvent,
 )
 
 
@@ -41,6 +43,8 @@ Known = (
     | JoinRequestEvent
     | ConversationBanEvent
     | ReadEvent
+    | ViewEvent
+    | UnreadEvent
     | ReportEvent
     | ResetEvent
     | ChangedEvent

@@ -1,12 +1,39 @@
-"""The inbox over HTTP: mentions, threads, and unread marks."""
+"""The inbox over HTTP: mentions, threads, unread marks, and the view of conversations."""
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.inbox import MentionPage, ThreadPage
+from chat_aio.schema.inbox import MentionPage, ThreadPage, UnreadTotals
+from chat_aio.schema.models import ConversationWithUnread
 
 
 class Inbox(Calls):
     """The methods of `chat.inbox`, without the acting user; the service needs `inbox`."""
+
+    async def change_view(
+        self,
+        conversation_id: str,
+        *,
+        archived: bool | None = None,
+        favourite: bool | None = None,
+        hidden: bool | None = None,
+        clear: bool | None = None,
+    ) -> ConversationWithUnread:
+        """Change the user's own view of a conversation: in the archive, a favourite, not listed
+        until its next message. With `clear`, no message up to now is shown to them again."""
+        answer = await self._patch(
+            "conversations",
+            conversation_id,
+            "view",
+            archived=archived,
+            favourite=favourite,
+            hidden=hidden,
+            clear=clear,
+        )
+        return read(ConversationWithUnread, answer["conversation"])
+
+    async def count_unread(self) -> UnreadTotals:
+        """The user's unread messages, in all conversations and in those that are not muted."""
+        return read(UnreadTotals, await self._get("unread"))
 
     async def mark_unread(self, conversation_id: str, message_id: str) -> None:
         """Count a message, and all newer ones, as unread again."""

@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
+from chat_aio.actions.unread_tallies import NewMessage
 from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import (
     ConversationChanged,
     DurableEvent,
     Event,
+    MessageChanged,
     MessageCreated,
     MessageEvent,
 )
@@ -23,7 +26,8 @@ from chat_aio.observability.observer import FeedDelivery, Observer
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
 from chat_aio.store.direct_conversations import direct_conversation_id
-from chat_aio.store.signals import END, PROFILES, is_deletion, users_in
+from chat_aio.store.hidden import seq_of
+from chat_aio.store.signals import END, OWN, PROFILES, is_deletion, users_in
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +51,7 @@ class Delivery:
             clock=context.clock,
             extra_events=context.options.extra_events,
             keeps_messages=context.permissions.asks_for_messages,
+            notes_mentions=context.options.sends_unread,
         )
         self._delivered_bytes = 0
 
@@ -59,8 +64,12 @@ class Delivery:
         for event in await self._translator.events_from(changes):
             if isinstance(event, Event):
                 await self._publish(event)
+                self._count(event)
+                continue
+            if event.name == "read.updated":
+                self._outdate(event.user_ids, *event.conversation_ids)
             # Those that the filter takes are sent later, after blocks have been looked up.
-            elif not self._ephemeral.take(event):
+            if not self._ephemeral.take(event):
                 await self._hub.send(event)
         if observers := self._context.observers:
             delivered = FeedDelivery(
@@ -108,12 +117,39 @@ class Delivery:
                     context.profiles.forget(users_in(change.document, PROFILES))
                     if is_deletion(change.document):
                         context.snapshots.forget(change.document["conversationId"])
+                    for user_id in users_in(change.document, OWN):
+                        self._take_own(user_id, change.document)
             # Another program may have written the document in a wrong shape.
             except (TypeError, KeyError, AttributeError) as error:
                 log.error("document %r has a wrong shape: %r", change.document_id, error)
         # Once for the batch: it is a query about all users with a stream.
         if may_ban:
             await self.end_banned()
+
+    def _count(self, event: Event) -> None:
+        """Note what an event changes of unread counts."""
+        tallies, conversation_id = self._context.unread_tallies, event.conversation_id
+        if isinstance(event, MessageCreated):
+            if self._hub.has_listeners(conversation_id):
+                message = NewMessage(event.seq, event.sender_id, event.mentioned)
+                tallies.note_message(conversation_id, message)
+        elif isinstance(event, MessageChanged):
+            tallies.note_edit(conversation_id, event.mentioned)
+        elif isinstance(event, ConversationChanged):
+            self._outdate((*event.added, *event.removed), conversation_id)
+
+    def _outdate(self, user_ids: Iterable[str], *conversation_ids: str) -> None:
+        for user_id in user_ids:
+            for conversation_id in conversation_ids:
+                self._context.unread_tallies.outdate(user_id, conversation_id)
+
+    def _take_own(self, user_id: str, signal: Mapping[str, Any]) -> None:
+        """A user's own state in a conversation has changed."""
+        conversation_id = signal["conversationId"]
+        self._outdate([user_id], conversation_id)
+        if upto := signal.get("hiddenUpToSeq"):
+            self._context.snapshots.forget(conversation_id)
+            self._hub.hide(user_id, conversation_id, seq_of(upto))
 
     async def _publish(self, event: Event) -> None:
         if isinstance(event, DurableEvent):

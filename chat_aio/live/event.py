@@ -73,11 +73,13 @@ class ConversationChanged(Event):
 class MessageEvent(Event):
     """The base of the events about a message. `changed_at` is when it was last edited or deleted in
     the state that is shown. `quoted` is the seq of the message that it quotes, 0 without one.
-    `shown` is set where the host's `can_read` is asked about each message."""
+    `mentioned` are the users whom it mentions, where streams get `unread.updated`. `shown` is set
+    where the host's `can_read` is asked about each message."""
 
     seq: int
     changed_at: datetime | None = None
     quoted: int = 0
+    mentioned: frozenset[str] = frozenset()
     shown: ShownMessage | None = None
 
     @property

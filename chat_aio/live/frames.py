@@ -14,6 +14,7 @@ from chat_aio.schema.events import (
     PingEvent,
     ReactionEvent,
     ResetEvent,
+    UnreadEvent,
 )
 from chat_aio.schema.models import OptionalFields
 from chat_aio.schema.wire import json_from
@@ -30,6 +31,7 @@ Told = (
     | ConversationDeletedEvent
     | ResetEvent
     | ChangedEvent
+    | UnreadEvent
     | PingEvent
 )
 

@@ -9,6 +9,7 @@ from chat_aio import hooks
 from chat_aio.errors import RateLimited
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.event import ConversationChanged, Event
+from chat_aio.live.frames import Frame
 from chat_aio.live.stream import Stream
 from chat_aio.observability.observer import Ending
 from chat_aio.store.hidden import NOTHING, Hidden
@@ -170,6 +171,28 @@ class Hub:
         """Unsubscribe a stream from a conversation that its user may not read."""
         stream.denied |= {conversation_id}
         self._leave(stream, conversation_id)
+
+    def readers_of(self, conversation_id: str) -> set[str]:
+        """The users who hear a conversation on a stream of all their conversations."""
+        streams = self._by_conversation.get(conversation_id, ())
+        return {s.user_id for s in streams if s.only is None and not s.is_hosts}
+
+    def hears_all(self, user_id: str) -> bool:
+        """Whether a user hears all their conversations on a stream."""
+        return any(stream.only is None for stream in self.subscribed_of([user_id]))
+
+    def send_to(self, user_id: str, frame: Frame) -> None:
+        """Deliver an event about all conversations of a user to their streams."""
+        event = Event(index=0, conversation_id="", encode=lambda: frame)
+        for stream in self.subscribed_of([user_id]):
+            if stream.only is None:
+                self.deliveries += 1
+                stream.deliver(event)
+
+    def hide(self, user_id: str, conversation_id: str, upto: int) -> None:
+        """Hide the messages up to a seq from the streams of a user."""
+        for stream in self._by_user.get(user_id, ()):
+            stream.hidden = {**stream.hidden, conversation_id: upto}
 
     def end_user(self, user_id: str, ending: Ending) -> bool:
         """End all streams of a user; returns whether there was one."""

@@ -11,6 +11,7 @@ from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.actions.following import load_followed, read_followed
 from chat_aio.actions.moderators import receives_reports
+from chat_aio.actions.unread_tallies import Followed
 from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
@@ -23,6 +24,7 @@ from chat_aio.live.read_filter import ReadFilter
 from chat_aio.live.replay.buffer import ReplayBuffer
 from chat_aio.live.replay.plan import ReplayPlanner
 from chat_aio.live.stream import HOST, Stream
+from chat_aio.live.unread_notifier import UnreadNotifier
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, State
 from chat_aio.store import conversations
@@ -60,6 +62,7 @@ class Live:
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._read_filter = ReadFilter(context, self.hub)
         self._delivery = Delivery(context, self.hub, self._ring, self._read_filter)
+        self._unread = UnreadNotifier(context, self.hub)
         self._message_filter = (
             MessageFilter(context) if context.permissions.asks_for_messages else None
         )
@@ -72,9 +75,9 @@ class Live:
             Listener(
                 changed=self._changed,
                 is_heard=lambda: self.hub.is_used,
-                live=partial(self._delivery.set_feed_live, True),
+                live=partial(self._set_feed_live, True),
                 # While the feed is idle nobody proves that it is not behind: cache nothing.
-                idle=partial(self._delivery.set_feed_live, False),
+                idle=partial(self._set_feed_live, False),
                 lost=self._lost,
             ),
             used=context.caches_used,
@@ -91,6 +94,7 @@ class Live:
         self._closing = asyncio.get_running_loop().create_future()
         self.feed.open()
         self._beats = asyncio.create_task(self._beat(), context=Variables())
+        self._unread.open()
         # Opens in any case: without a feed streams are refused, and everything else works.
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
@@ -108,8 +112,10 @@ class Live:
         await asyncio.sleep(0)  # Lets it begin: the feed is not live from there, no stream opens.
         self.hub.end_all("closing")
         await cancel_and_wait(*filter(None, (self._beats, self._rechecking)))
+        await self._unread.close()
         await closing
         await self._delivery.close()
+        self._context.unread_tallies.follow(None)
 
     async def open_stream(
         self, user_id: str, last_event_id: str | None, *, only: frozenset[str] | None = None
@@ -170,6 +176,8 @@ class Live:
         self.hub.remove(stream)
         if stream.is_personal:
             self._plugin_notifier.closed(stream.user_id)
+            if not self.hub.hears_all(stream.user_id):
+                self._unread.forget(stream.user_id)
         notify(self._context.observers, Observer.stream_closed, stream.ending)
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
@@ -235,9 +243,14 @@ class Live:
     async def _changed(self, changes: Sequence[StreamChange]) -> None:
         await self._delivery.deliver(changes, is_live=self.feed.is_live)
 
+    def _set_feed_live(self, is_live: bool) -> None:
+        self._delivery.set_feed_live(is_live)
+        followed = Followed(self.hub.readers_of, self.hub.hears_all, self.feed.passed)
+        self._context.unread_tallies.follow(followed if is_live else None)
+
     def _lost(self, gap: bool) -> None:
         """Stop caching and end all streams: without the feed both would miss changes."""
-        self._delivery.set_feed_live(False)
+        self._set_feed_live(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)
         if gap:

@@ -65,9 +65,11 @@ class Translator:
         clock: Clock,
         extra_events: bool = False,
         keeps_messages: bool = False,
+        notes_mentions: bool = False,
     ) -> None:
         """With `keeps_messages`, events carry the message they show, for a host whose `can_read` is
-        asked about each message."""
+        asked about each message; with `notes_mentions`, the users whom it mentions."""
+        self._notes_mentions = notes_mentions
         self._keeps_messages = keeps_messages
         self._database = database
         self._optional_fields = database.optional_fields
@@ -188,6 +190,7 @@ class Translator:
             message_id=message_id,
             sender_id=sender_id,
             quoted=quoted_seq(document, fetched.parents),
+            mentioned=self._mentioned_in(document),
             shown=shown_message(document, fetched.parents) if self._keeps_messages else None,
         )
 
@@ -231,8 +234,14 @@ class Translator:
             message_id=message.id,
             changed_at=changed_at,
             quoted=quoted,
+            mentioned=self._mentioned_in(document),
             shown=shown,
         )
+
+    def _mentioned_in(self, document: MessageDocument) -> frozenset[str]:
+        if not self._notes_mentions:
+            return frozenset()
+        return frozenset(mention["userId"] for mention in document["mentions"])
 
     def _conversation_created(self, document: ConversationDocument) -> ConversationChanged:
         """A new group with members is delivered to its participants, a direct conversation is an

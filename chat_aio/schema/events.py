@@ -2,7 +2,15 @@
 
 from typing import Literal
 
-from chat_aio.schema.models import Conversation, ConversationBan, JoinRequest, Message, Report
+from chat_aio.schema.inbox import UnreadNumbers
+from chat_aio.schema.models import (
+    Conversation,
+    ConversationBan,
+    ConversationView,
+    JoinRequest,
+    Message,
+    Report,
+)
 from chat_aio.schema.wire import Timestamp, Wire
 
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
@@ -103,6 +111,23 @@ class ReadEvent(StreamEvent):
     conversation_id: str
     message_id: str | None
     unread_count: int
+
+
+class ViewEvent(StreamEvent):
+    """The user has changed their view of a conversation, in this tab or another one."""
+
+    type: Literal["view.updated"]
+    conversation_id: str
+    view: ConversationView
+    unread_count: int
+
+
+class UnreadEvent(StreamEvent):
+    """The user's number of unread messages has changed, as `GET /unread` has it."""
+
+    type: Literal["unread.updated"]
+    all: UnreadNumbers
+    unmuted: UnreadNumbers
 
 
 class ResetEvent(StreamEvent):
@@ -221,6 +246,9 @@ EXTRA_EVENTS: tuple[type[Wire], ...] = (
     ChangedEvent,
 )
 """Events that a chat delivers with `Options(extra_events=True)`."""
+
+INBOX_EVENTS: tuple[type[Wire], ...] = (ViewEvent, UnreadEvent)
+"""Events that a chat delivers with `Options(extra_events=True, inbox=True)`."""
 
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
 """Events that a chat delivers with `Options(room_controls=True)`."""

@@ -28,3 +28,19 @@ class ViewedThread(Wire):
 class ThreadPage(Wire):
     threads: tuple[ViewedThread, ...]
     next_cursor: str | None
+
+
+class UnreadNumbers(Wire):
+    """Unread messages, those of them that mention the caller, and conversations with any."""
+
+    messages: int
+    mentions: int
+    conversations: int
+
+
+class UnreadTotals(Wire):
+    """The caller's unread messages in all conversations, and in those that they have not muted.
+    Archived and hidden conversations are in neither."""
+
+    all: UnreadNumbers
+    unmuted: UnreadNumbers

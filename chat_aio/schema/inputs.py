@@ -118,10 +118,19 @@ class MetadataLookup(Input):
     metadata: WantedMetadata
 
 
-class KeyedConversationFilter(ConversationFilter):
-    """As any choice, or the conversation that has a key."""
+class FullConversationFilter(ConversationFilter):
+    """The choices that options add: `key` needs `conversation_keys`; `archived` and `favourite`
+    need `inbox`."""
 
     key: GroupKey | None = None
+    archived: bool | None = None
+    favourite: bool | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any choice; the flags are text in a query string."""
+        flags = {name: _flag(name, body) for name in ("archived", "favourite") if name in body}
+        return {**super().arguments(body), **flags}
 
 
 def _words(text: object) -> list[str] | None:
@@ -319,6 +328,15 @@ class JoinRequestDecisionRequest(Input):
 
 class RequestList(Page):
     status: JoinRequestStatus | None = None
+
+
+class ViewChange(Input):
+    """A change of the caller's view of a conversation; at least one field is required."""
+
+    archived: bool | None = None
+    favourite: bool | None = None
+    hidden: bool | None = None
+    clear: bool | None = None
 
 
 class BlockRequest(Input):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
 from chat_aio.schema.fields import (
@@ -62,6 +62,17 @@ class HeaderLine(Line):
     version: StrictInt
 
 
+class ViewPart(Line):
+    archived: StrictBool | None = None
+    favourite: StrictBool | None = None
+    # -1 in a file of ours: no longer hidden.
+    unlisted_up_to_seq: StrictInt | None = None
+
+    @property
+    def stored(self) -> Any:
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
 class ParticipantPart(Line):
     user_id: Id
     role: ParticipantRole | None = None
@@ -69,6 +80,7 @@ class ParticipantPart(Line):
     last_read_seq: Whole | None = None
     last_read_message_id: Id | None = None
     hidden_up_to_seq: Whole | None = None
+    view: ViewPart | None = None
 
 
 class ConversationLine(RoomControls, Line):

@@ -28,6 +28,7 @@ class OptionalFields:
     room_controls: bool = False
     keys: bool = False
     metadata_versions: bool = False
+    views: bool = False
 
 
 NO_OPTIONAL_FIELDS = OptionalFields()
@@ -86,10 +87,22 @@ class Conversation(Wire):
         return {participant.user_id: participant.role for participant in self.participants}
 
 
+class ConversationView(Wire):
+    """The caller's view of a conversation. One that is `hidden` is not listed until its next
+    message; messages with a seq up to `cleared_up_to_seq` are not shown to the caller."""
+
+    archived: bool = False
+    favourite: bool = False
+    hidden: bool = False
+    cleared_up_to_seq: int = 0
+
+
 class ConversationWithUnread(Conversation):
-    """A conversation with the caller's unread count, which is 0 for callers who are not in it."""
+    """A conversation with the caller's unread count, which is 0 for callers who are not in it.
+    `view` is None, and not in the JSON, without the option `inbox`."""
 
     unread_count: int
+    view: ConversationView | None = Field(default=None, exclude_if=is_none)
 
 
 # An excerpt, since a page of replies would otherwise repeat the same long body.

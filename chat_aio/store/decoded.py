@@ -12,11 +12,16 @@ from typing import Any
 
 import bson
 
-from chat_aio.schema.models import ConversationWithUnread, OptionalFields
+from chat_aio.schema.models import ConversationView, ConversationWithUnread, OptionalFields
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.mapping import conversation_json, viewed_conversation_from, viewed_json
+from chat_aio.store.mapping import (
+    UNSET_VIEW,
+    conversation_json,
+    viewed_conversation_from,
+    viewed_json,
+)
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES, documents_in, read_batches
 
 READ_AT_ONCE = 50
@@ -33,15 +38,17 @@ class DecodedConversation:
     optional: OptionalFields
     _json: bytes | None = None
 
-    def viewed(self, unread_count: int) -> ConversationWithUnread:
-        """The conversation with the viewer's unread count."""
-        return viewed_conversation_from(self.document, unread_count, self.optional)
+    def viewed(
+        self, unread_count: int, view: ConversationView = UNSET_VIEW
+    ) -> ConversationWithUnread:
+        """The conversation with the viewer's unread count and view."""
+        return viewed_conversation_from(self.document, unread_count, self.optional, view)
 
-    def viewed_json(self, unread_count: int) -> bytes:
+    def viewed_json(self, unread_count: int, view: ConversationView = UNSET_VIEW) -> bytes:
         """The JSON of `viewed`."""
         if self._json is None:
             self._json = conversation_json(self.document, self.optional)
-        return viewed_json(self._json, unread_count)
+        return viewed_json(self._json, unread_count, self.optional, view)
 
 
 class DecodedConversations:

@@ -15,6 +15,7 @@ from chat_aio.schema.models import (
     ChannelPreview,
     Conversation,
     ConversationBan,
+    ConversationView,
     ConversationWithUnread,
     ForwardedFrom,
     HeldMessage,
@@ -26,7 +27,7 @@ from chat_aio.schema.models import (
     Participant,
     Report,
 )
-from chat_aio.schema.wire import Wire, aware, timestamp
+from chat_aio.schema.wire import Wire, aware, json_from, timestamp
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
@@ -37,6 +38,7 @@ from chat_aio.store.documents import (
     BlockDocument,
     ConversationBanDocument,
     ConversationDocument,
+    CounterDocument,
     ForwardedFromDocument,
     HeldMessageDocument,
     InviteDocument,
@@ -44,12 +46,16 @@ from chat_aio.store.documents import (
     MessageDocument,
     MuteDocument,
     ParentDocument,
+    ParticipantDocument,
     ReactionDocument,
     ReportDocument,
+    ViewDocument,
 )
 from chat_aio.store.metadata import unescaped, version_of
 
 EXCERPT_LENGTH = 140
+
+UNSET_VIEW = ConversationView()
 
 Shape = TypeVar("Shape", bound=Wire)
 
@@ -64,10 +70,17 @@ def conversation_from(document: ConversationDocument, optional: OptionalFields) 
 
 
 def viewed_conversation_from(
-    document: ConversationDocument, unread_count: int, optional: OptionalFields
+    document: ConversationDocument,
+    unread_count: int,
+    optional: OptionalFields,
+    view: ConversationView = UNSET_VIEW,
 ) -> ConversationWithUnread:
+    """A conversation with the viewer's unread count and, with the option, their view of it."""
     fields = _conversation_fields(document, _participants_from(document), optional)
-    return ConversationWithUnread.model_validate({**fields, "unreadCount": unread_count})
+    fields["unreadCount"] = unread_count
+    if optional.views:
+        fields["view"] = view
+    return ConversationWithUnread.model_validate(fields)
 
 
 def conversation_json(document: ConversationDocument, optional: OptionalFields) -> bytes:
@@ -91,9 +104,33 @@ def conversation_json(document: ConversationDocument, optional: OptionalFields) 
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
-def viewed_json(conversation: bytes, unread_count: int) -> bytes:
-    """The JSON of a conversation with the viewer's unread count as its last field."""
-    return b'%b,"unreadCount":%d}' % (conversation[:-1], unread_count)
+def viewed_json(
+    conversation: bytes,
+    unread_count: int,
+    optional: OptionalFields,
+    view: ConversationView = UNSET_VIEW,
+) -> bytes:
+    """The JSON of `viewed_conversation_from`, made from that of `conversation_json`."""
+    viewed = b'%b,"unreadCount":%d}' % (conversation[:-1], unread_count)
+    return b'%b,"view":%b}' % (viewed[:-1], json_from(view)) if optional.views else viewed
+
+
+def view_from(participant: ParticipantDocument, head: CounterDocument) -> ConversationView:
+    """A participant's view of the conversation that has this head."""
+    stored = participant.get("view", {})
+    return ConversationView(
+        archived=stored.get("archived", False),
+        favourite=stored.get("favourite", False),
+        hidden=is_unlisted(stored, head),
+        cleared_up_to_seq=participant.get("hiddenUpToSeq", 0),
+    )
+
+
+def is_unlisted(view: ViewDocument, head: CounterDocument) -> bool:
+    """Whether a conversation is hidden from lists until its next message. The head may be that of
+    another program, with any `seq`."""
+    seq = head.get("seq")
+    return isinstance(seq, int) and seq <= view.get("unlistedUpToSeq", -1)
 
 
 def _conversation_fields(

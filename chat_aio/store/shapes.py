@@ -151,9 +151,11 @@ def _schema(shape: Any) -> dict[str, Any]:
         return {}
     if is_typeddict(shape):
         hints = get_type_hints(shape)
+        required = sorted(shape.__required_keys__)
         return {
             "bsonType": ["object"],
-            "required": sorted(shape.__required_keys__),
+            # MongoDB refuses an empty list.
+            **({"required": required} if required else {}),
             "properties": {name: _schema(hint) for name, hint in hints.items()},
         }
     origin, args = get_origin(shape) or shape, get_args(shape)

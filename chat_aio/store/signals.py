@@ -23,6 +23,7 @@ KIND = "notes"
 END = "end"
 PROFILES = "profiles"
 DELETED = "deleted"
+OWN = "own"
 STALE_AFTER = timedelta(seconds=90)
 """Half a minute, and a minute by which clocks may differ."""
 
@@ -130,9 +131,17 @@ class Signals:
         for start in range(0, len(user_ids), MOST_TOGETHER):
             await self._tell(PROFILES, user_ids[start : start + MOST_TOGETHER])
 
-    async def _tell(self, kind: str, user_ids: Sequence[str]) -> None:
+    async def note_own(
+        self, user_id: str, conversation_id: str, *, hidden_up_to_seq: int = 0
+    ) -> None:
+        """Have every process notice that a user's own state in a conversation has changed, and with
+        `hidden_up_to_seq` that they have cleared it. Raises StorageUnavailable."""
+        hidden = {"hiddenUpToSeq": hidden_up_to_seq} if hidden_up_to_seq else {}
+        await self._tell(OWN, [user_id], conversationId=conversation_id, **hidden)
+
+    async def _tell(self, kind: str, user_ids: Sequence[str], **fields: object) -> None:
         at = self._clock()
-        signal = {"_id": self._new_id(), "kind": kind, "at": at, "userIds": [*user_ids]}
+        signal = {"_id": self._new_id(), "kind": kind, "at": at, "userIds": [*user_ids], **fields}
         # At majority, unlike events: an acknowledged logout must not be lost.
         await self._database.write(lambda: self._database.signals.insert_one(signal))
 
@@ -153,7 +162,8 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
 
 def users_in(signal: Mapping[str, Any], kind: str) -> list[str]:
     """The users whom a signal of this kind names: `END` ends their streams, `PROFILES` forgets
-    their profiles. None for a signal of another kind."""
+    their profiles, `OWN` has changed their own state in a conversation. None for a signal of
+    another kind."""
     named = signal.get("userIds") if signal.get("kind") == kind else None
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 

@@ -16,7 +16,7 @@ from typing import Any
 from pymongo import UpdateOne
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.schema.models import ConversationWithUnread
+from chat_aio.schema.models import ConversationView, ConversationWithUnread
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
@@ -24,7 +24,7 @@ from chat_aio.store.documents import (
     CounterDocument,
     ParticipantDocument,
 )
-from chat_aio.store.mapping import viewed_conversation_from
+from chat_aio.store.mapping import UNSET_VIEW, view_from, viewed_conversation_from
 from chat_aio.store.pipelines import union
 from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, known, own_behind
 
@@ -67,12 +67,29 @@ async def count_unread(
 @dataclass(frozen=True, slots=True)
 class Unread:
     """The numbers of others' messages and of the reader's own messages in a conversation behind the
-    seq `start`; messages up to the seq `hidden` are hidden from the reader."""
+    seq `start`."""
 
     count: int
     own: int
-    start: int
-    hidden: int
+    _reader: _Reader
+
+    @property
+    def start(self) -> int:
+        return self._reader.start
+
+    @property
+    def head(self) -> CounterDocument:
+        return self._reader.head
+
+    @property
+    def hidden(self) -> int:
+        """The seq up to which messages are hidden from the reader."""
+        return self._reader.participant.get("hiddenUpToSeq", 0)
+
+    @property
+    def view(self) -> ConversationView:
+        """The reader's view of the conversation."""
+        return view_from(self._reader.participant, self._reader.head)
 
 
 async def find_unread(
@@ -116,8 +133,7 @@ async def find_unread(
     unread: dict[str, Unread] = {}
     for name, reader in readers.items():
         mine = own[name] if name in own else counted.get(name, 0)
-        hidden = reader.participant.get("hiddenUpToSeq", 0)
-        unread[name] = Unread(reader.behind - mine, mine, reader.start, hidden)
+        unread[name] = Unread(reader.behind - mine, mine, reader)
     return unread
 
 
@@ -127,11 +143,12 @@ async def count_viewed(
     conversation: ConversationDocument,
     head: CounterDocument,
 ) -> ConversationWithUnread:
-    """A conversation with the viewer's unread count, 0 if they are not in it. `head` must have been
-    read before it."""
-    counted = await count_unread(database, user_id, [conversation], {head["_id"]: head})
-    unread_count = counted.get(head["_id"], 0)
-    return viewed_conversation_from(conversation, unread_count, database.optional_fields)
+    """A conversation with the viewer's unread count and view, 0 and unset if they are not in it.
+    `head` must have been read before it."""
+    found = await find_unread(database, user_id, [conversation], {head["_id"]: head})
+    unread = found.get(head["_id"])
+    count, view = (unread.count, unread.view) if unread else (0, UNSET_VIEW)
+    return viewed_conversation_from(conversation, count, database.optional_fields, view)
 
 
 def _reader(

@@ -1,7 +1,7 @@
 """The routes of the inbox, which a chat has with the option `inbox`."""
 
 from chat_aio import errors
-from chat_aio.actions import inbox, thread_inbox
+from chat_aio.actions import inbox, thread_inbox, unread, views
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Operation
 from chat_aio.web.refusals import READING
@@ -17,6 +17,15 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         body=inputs.MarkReadRequest,
         errors=(*READING, errors.MessageNotFound),
     ),
+    Operation(
+        "PATCH",
+        "/conversations/{conversation_id}/view",
+        views.change_view,
+        body=inputs.ViewChange,
+        envelope="conversation",
+        errors=READING,
+    ),
+    Operation("GET", "/unread", unread.count_unread),
     Operation("GET", "/mentions", inbox.list_mentions, query=inputs.Page),
     Operation(
         "GET",

@@ -1,9 +1,9 @@
 """The routes of groups with keys, which a chat has with the option `conversation_keys`."""
 
 from chat_aio import errors
-from chat_aio.actions import conversation_lists, keyed_groups
+from chat_aio.actions import keyed_groups
 from chat_aio.schema import inputs
-from chat_aio.web.operations import Listing, Opening, Operation
+from chat_aio.web.operations import Opening, Operation
 from chat_aio.web.refusals import MANAGING
 
 ADDING = (errors.UserNotFound, errors.GroupLimitExceeded, errors.DirectInteractionBlocked)
@@ -26,13 +26,6 @@ KEY_ROUTES: tuple[Operation, ...] = (
             errors.ConversationNotFound,
         ),
     ),
-    Listing(
-        "GET",
-        "/conversations",
-        conversation_lists.list_conversations,
-        query=inputs.KeyedConversationFilter,
-        errors=(errors.KeyNotAllowed,),
-    ),
     Operation(
         "PUT",
         "/conversations/{conversation_id}/participants",
@@ -48,4 +41,4 @@ KEY_ROUTES: tuple[Operation, ...] = (
         ),
     ),
 )
-"""The first two take the place of the contract's own routes, and take a `key` besides."""
+"""The first takes the place of the contract's own route, and takes a `key` as well."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from chat_aio import errors
-from chat_aio.actions import deletion, searching
+from chat_aio.actions import conversation_lists, deletion, searching
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema import inputs
@@ -46,6 +46,15 @@ FOLLOWING = Streaming(
 )
 """The stream with the option `supervisors`, which takes ids of conversations besides."""
 
+LIST = Listing(
+    "GET",
+    "/conversations",
+    conversation_lists.list_conversations,
+    query=inputs.FullConversationFilter,
+    errors=(errors.KeyNotAllowed,),
+)
+"""The list of a chat with `conversation_keys` or `inbox`, in place of the contract's own route."""
+
 
 def routes_with(
     options: Options, plugins: Iterable[Plugin] = (), *, can_delete: bool = False
@@ -56,6 +65,8 @@ def routes_with(
     added: list[Operation | Streaming] = [DELETION] if can_delete else []
     if options.conversation_keys:
         added += KEY_ROUTES
+    if options.conversation_keys or options.inbox:
+        added.append(LIST)
     if options.room_controls:
         added += ROOM_ROUTES
     if options.editable_metadata:

@@ -50,7 +50,9 @@ OPTIONS = Options(
     room_controls=True,
     moderation_tools=True,
     extra_events=True,
-    profile_cache_seconds=5,
+    inbox=True,
+    supervisors=True,
+    profile_cache_seconds=300,
 )
 
 Document = dict[str, Any]
@@ -63,13 +65,10 @@ async def send_mail(address: str, subject: str, text: str) -> None:
     log.info("mail to %s: %s: %s", address, subject, text)
 
 
-def can_read(asked: PermissionContext) -> bool:
-    return asked.user_id == SHOP or asked.user_id in asked.conversation.roles
-
-
 def can_write(asked: PermissionContext) -> bool:
     """In a closed order nothing is edited or deleted: it may be evidence in a dispute."""
-    return can_read(asked) and not (asked.conversation.frozen and asked.message)
+    is_inside = asked.user_id == SHOP or asked.user_id in asked.conversation.roles
+    return is_inside and not (asked.conversation.frozen and asked.message)
 
 
 def participants_of(order: Document) -> dict[str, ParticipantRole]:
@@ -89,8 +88,10 @@ class Market:
         hooks = Hooks(
             user_exists=self.user_exists,
             profiles=self.profiles,
-            can_read=can_read,
+            can_read=self.can_read,
             can_write=can_write,
+            can_create=lambda asked: asked.user_id == SHOP,  # Conversations are those of orders,
+            can_leave=lambda asked: False,  # and last as long as these.
             can_manage=lambda asked: asked.user_id == SHOP,
             can_moderate=self.can_moderate,
             allowed_roles=lambda user_id: {"user"},
@@ -104,7 +105,12 @@ class Market:
         )
         files = Attachments(content_types=["image/*", "application/pdf"])
         self.chat = Chat(
-            database, auth=self.auth, hooks=hooks, options=OPTIONS, plugins=[mails, files]
+            database,
+            auth=self.auth,
+            hooks=hooks,
+            options=OPTIONS,
+            plugins=[mails, files],
+            admin=database,  # In production over a client with the rights of operators.
         )
 
     # Hooks of the chat
@@ -117,11 +123,19 @@ class Market:
         return await self.users.find_one({"_id": user_id}) is not None
 
     async def profiles(self, user_ids: Sequence[str]) -> Mapping[str, Profile]:
-        found = await self.users.find({"_id": {"$in": [*user_ids]}}).to_list()
-        return {
-            user["_id"]: Profile(name=user["name"], is_bot=user.get("job") == "bot")
-            for user in found
+        shown = {
+            user_id: Profile(name="Deleted account")
+            for user_id in user_ids
+            if user_id.startswith("erased-")
         }
+        async for user in self.users.find({"_id": {"$in": [*user_ids]}}):
+            shown[user["_id"]] = Profile(name=user["name"], is_bot=user.get("job") == "bot")
+        return shown
+
+    async def can_read(self, asked: PermissionContext) -> bool:
+        """A moderator reads every order, and follows it live; the audit log has each look."""
+        is_inside = asked.user_id == SHOP or asked.user_id in asked.conversation.roles
+        return is_inside or await self.has_job(asked.user_id, "moderator")
 
     async def can_moderate(self, asked: ModerationContext) -> bool:
         return await self.has_job(asked.user_id, "moderator")
@@ -175,7 +189,16 @@ class Market:
             await self.users.update_one({"_id": user_id}, {"$set": changes})
         except DuplicateKeyError:
             raise web.HTTPConflict from None
+        await self.chat.invalidate_profiles([user_id])
         return web.json_response(changes)
+
+    async def delete_me(self, request: web.Request) -> web.Response:
+        """The account, and what the chat stores of it. May be repeated if it is interrupted."""
+        user_id = await self.user_of(request)
+        await self.chat.admin.erase_user(user_id, by=SHOP, allow_unknown=True)
+        await self.users.delete_one({"_id": user_id})
+        await self.sessions.delete_many({"userId": user_id})
+        return web.json_response({})
 
     # Orders
 
@@ -269,9 +292,12 @@ class Market:
     # The app
 
     async def page(self, request: web.Request) -> web.Response:
-        user = await self.auth(request) or {"id": ""}
+        user, unread = await self.auth(request) or {"id": ""}, 0
+        if user["id"]:
+            unread = (await self.chat.inbox.count_unread(user["id"])).unmuted.messages
         text = Path(__file__).with_name("page.html").read_text()
         text = text.replace("{{ user }}", escape(user["id"]))
+        text = text.replace("{{ badge }}", f"{unread} unread" if unread else "")
         return web.Response(text=text, content_type="text/html")
 
     async def create_users(self) -> None:
@@ -326,6 +352,7 @@ async def make_app() -> web.Application:
             web.get("/", market.page),
             web.post("/login", market.login),
             web.patch("/me", market.change_me),
+            web.delete("/me", market.delete_me),
             web.get("/orders", market.list_orders),
             web.put("/orders/{id}", market.place_order),
             web.patch("/orders/{id}", market.change_order),

@@ -33,6 +33,7 @@ from benchmarks import (
     search,
     sends,
     streams,
+    unread,
 )
 from benchmarks.loops import LoopKind
 from benchmarks.neighbours import Neighbours
@@ -59,6 +60,7 @@ __all__ = [
     "sends",
     "streaming",
     "streams",
+    "unread",
 ]
 
 ROW_SECONDS = 120

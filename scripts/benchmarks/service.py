@@ -26,6 +26,7 @@ async def serve(
     without: Iterable[str],
     prefix_search: bool,
     extra_events: bool,
+    inbox: bool,
 ) -> None:
     """Serve until SIGTERM, `without` some capabilities; prints its port once it accepts
     requests."""
@@ -43,6 +44,7 @@ async def serve(
             disabled_capabilities=frozenset(Capability[each] for each in without),
             prefix_search=prefix_search,
             extra_events=extra_events,
+            inbox=inbox,
         ),
         plugins=[
             Drafts(lambda _: True),

@@ -82,12 +82,14 @@ class Stage:
         without: Iterable[Capability] = (),
         prefix_search: bool = False,
         extra_events: bool = False,
+        inbox: bool = False,
     ) -> AsyncIterator[list[Service]]:
         """Service processes over `database`; the first one creates missing indexes."""
         options = {
             "without": [each.name for each in without],
             "prefix_search": prefix_search,
             "extra_events": extra_events,
+            "inbox": inbox,
         }
         async with AsyncExitStack() as stack:
             yield [await self._service(stack, database, options) for _ in range(count)]

@@ -87,6 +87,7 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/bans": {"userId": "{asker}"},
     "POST /conversations/{conversation_id}/pins": {"messageId": "{message_id}"},
     "POST /conversations/{conversation_id}/unread": {"messageId": "{message_id}"},
+    "PATCH /conversations/{conversation_id}/view": {"archived": True},
     "POST /conversations/{conversation_id}/threads/{root_id}/read": {"messageId": "{root_id}"},
     "GET /moderation/tools/messages": {"userId": "{asker}"},
     "POST /moderation/tools/removals": {"userId": "{asker}"},
@@ -128,20 +129,20 @@ GIVEN: dict[str, Given] = {
 """The body, or the query of a GET, with a world's names in braces; others need nothing. What the
 server API is asked for alone has the name of its method."""
 
+CONTRACTS = {(each.method, each.path) for each in ROUTES}
 ADDED = [
     route
     for route in (
-        *KEY_ROUTES[2:],
+        *KEY_ROUTES,
         DELETION,
         *ROOM_ROUTES,
         *INBOX_ROUTES,
         *DESK_ROUTES,
         *HELD_MESSAGE_ROUTES,
     )
-    if route.method != "PATCH"
+    if (route.method, route.path) not in CONTRACTS
 ]
-"""What options add; the PATCH of room controls and the first two of keys are the contract's, with
-further fields."""
+"""What options add; others of their routes are the contract's, with further fields."""
 
 OPERATIONS = {f"{each.method} {each.path}": each for each in (*ROUTES, *ADDED)}
 PLUGIN_ROUTES = {

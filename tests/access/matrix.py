@@ -251,6 +251,12 @@ POST /conversations/{conversation_id}/unread inbox.mark_unread
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
   hidden          read      read    gone    ok      gone    gone    ban     read      401
+PATCH /conversations/{conversation_id}/view inbox.change_view
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+GET /unread inbox.count_unread
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /mentions inbox.list_mentions
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /threads inbox.list_threads

@@ -84,7 +84,8 @@ def _reads(world: World) -> Iterator[Call]:
         "/presence?userIds=alice,bob,mallory",
         "/conversations?include=lastMessage,unread&q=o&unread=true",
         *(f"{group}/messages?{each}={world.root}" for each in ("around", "after")),
-        *("/mentions", "/mentions?limit=1", "/threads", "/threads?limit=1"),
+        *("/mentions", "/mentions?limit=1", "/threads", "/threads?limit=1", "/unread"),
+        "/conversations?archived=false&favourite=false",
     ):
         yield "alice", "GET", path, None
     for path in (
@@ -113,6 +114,7 @@ def _writes(world: World, held_id: str) -> Iterator[Call]:
     yield "alice", "POST", f"{group}/read", {"messageId": world.root}
     yield "alice", "POST", f"{group}/typing", None
     yield "alice", "POST", f"{group}/unread", {"messageId": world.root}
+    yield "alice", "PATCH", f"{group}/view", {"archived": False, "hidden": False}
     thread = f"{group}/threads/{world.root}"
     yield "alice", "POST", f"{thread}/follow", None
     yield "alice", "POST", f"{thread}/read", {"messageId": world.root}

@@ -85,7 +85,8 @@ async def moved(source: Source, database: Database, tmp_path: Path) -> Moved:
     await alice.send(world.group, "to zoe as well")
     versioned: dict[str, dict[str, Any]] = {"$set": {"metadataVersion": 3}}
     await source.database["messages"].update_one({"body": "to zoe as well"}, versioned)
-    versioned["$set"] |= {"key": "order:7"}
+    view = {"archived": True, "favourite": False, "unlistedUpToSeq": -1}
+    versioned["$set"] |= {"key": "order:7", "participants.0.view": view}
     await source.database["conversations"].update_one({"_id": world.group}, versioned)
     key = await source.database["settings"].find_one({"_id": "direct_conversation_key"})
     assert key is not None

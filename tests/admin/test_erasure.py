@@ -306,3 +306,15 @@ async def test_who_and_whom(people: People, tool: Tool, database: Database) -> N
     assert (allowed.code, "Nothing done" in allowed.output) == (0, True)
     assert {**await text_of(database), "settings": ""} == {**before, "settings": ""}
     assert (themselves.code, "you cannot erase yourself" in themselves.errors) == (2, True)
+
+
+async def test_nobody_keeps_the_view_of_an_erased_user(
+    people: People, tool: Tool, database: Database
+) -> None:
+    user = people(USER)
+    direct = await user.direct("alice")
+    given = {"archived": True, "favourite": True}
+    assert (await user.call("PATCH", f"/conversations/{direct}/view", json=given)).status == 200
+    assert (await tool("users", "erase", USER, *DO)).code == 0
+    rows = await database["conversations"].find().to_list(None)
+    assert not any("view" in reader for row in rows for reader in row["participants"])

@@ -170,9 +170,11 @@ async def test_who_came_back_to_history_since_joining(people: People, tool: Tool
         await alice.post(f"{here}/participants", {"userIds": [USER]}),
     ):
         assert answer.status == 200, answer
+    assert (await user.call("PATCH", f"{here}/view", json={"favourite": True})).status == 200
     run = await tool("users", "export", USER)
     lines = [json.loads(each) for each in run.output.splitlines()]
     assert [each["id"] for each in lines if each["kind"] == "message"] == [mine["id"]]
     (participation,) = [each for each in lines if each["kind"] == "participation"]
     assert participation["hiddenUpToSeq"] == 2
+    assert participation["view"] == {"favourite": True}
     assert "a secret of alice" not in run.output

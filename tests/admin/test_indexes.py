@@ -38,6 +38,7 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
             "different": [{"collection": "mutes", "index": "user_newest"}],
             # That of an option that is off, too.
             "surplus": [
+                {"collection": "conversations", "index": "participant_views"},
                 {"collection": "conversations", "index": "key"},
                 {"collection": "messages", "index": "conversation_reacted"},
                 {"collection": "messages", "index": "conversation_terms"},

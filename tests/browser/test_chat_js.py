@@ -40,7 +40,7 @@ CHAT_JS = (BROWSER / "chat.js").read_text()
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = ("pages", "react", "chat-js")
 GUIDE = "\n".join((DOCS / f"guides/{name}.md").read_text() for name in GUIDES)
-SHAPES_OF_THE_WIRE = 32
+SHAPES_OF_THE_WIRE = 35
 PLUGINS = (
     *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
     *(Drafts(), Attachments()),
@@ -155,7 +155,7 @@ WIRE = {
 
 
 async def test_types_have_the_fields_of_the_wire() -> None:
-    shapes = {**SHAPES, "ConversationWithUnread": SHAPES["Conversation"] | {"unreadCount"}}
+    shapes = {**SHAPES, "ConversationWithUnread": SHAPES["Conversation"] | {"unreadCount", "view"}}
     named = {name: {to_camel(each) for each in model.model_fields} for name, model in WIRE.items()}
     named["Participant"] = {to_camel(each.name) for each in fields(models.Participant)}
     assert {name: shapes[name] for name in named} == named

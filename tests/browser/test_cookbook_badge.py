@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import expect
 from pymongo import AsyncMongoClient
 
-from chat_aio import Chat, add_browser_files
+from chat_aio import Chat, Options, add_browser_files
 from tests.browser.conftest import Visit
 from tests.support.pool import Pool
 from tests.support.processes import ROOT
@@ -29,7 +29,8 @@ async def test_the_badge_follows(open_page: Visit, mongo_url: str, pool: Pool) -
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
         app = web.Application()
-        chat = Chat(database, auth=lambda request: {"id": "ann"})
+        options = Options(inbox=True, extra_events=True)
+        chat = Chat(database, auth=lambda request: {"id": "ann"}, options=options)
         chat.mount(app)
         add_browser_files(app, "/chat-aio")
         app.router.add_get("/", page)
@@ -42,6 +43,7 @@ async def test_the_badge_follows(open_page: Visit, mongo_url: str, pool: Pool) -
             sent = await chat.api.send_message("bob", direct.id, "two")
             await expect(opened.locator("#badge")).to_have_text("2")
             await chat.api.mark_read("ann", direct.id, sent.id)
+            await expect(opened.locator("#badge")).to_have_text("")
             await opened.reload()
             await expect(opened.locator("#badge")).to_have_text("")
             await opened.goto("about:blank")

@@ -40,8 +40,10 @@ from chat_aio.errors import (
     UserBanned,
 )
 from chat_aio.plugins import Attachments, BlockedWords, Filter, Notifications, Presence, Typing
+from chat_aio.schema.inbox import UnreadNumbers, UnreadTotals
 from chat_aio.schema.models import (
     ConversationPage,
+    ConversationView,
     ConversationWithUnread,
     Message,
     MessagePage,
@@ -229,6 +231,13 @@ async def test_each_route_of_the_inbox_has_one(
     assert (await bob.inbox.list_threads()).threads[0].unread_reply_count == 0
     await bob.inbox.unfollow_thread(direct.id, sent.id)
     assert (await bob.inbox.list_threads()).threads == ()
+    await bob.inbox.change_view(direct.id, archived=True)
+    viewed = await bob.inbox.change_view(direct.id, favourite=True, clear=True)
+    assert viewed.view == ConversationView(archived=True, favourite=True, cleared_up_to_seq=2)
+    assert (await bob.list_conversations(archived=True, favourite=True)).conversations == (viewed,)
+    assert (await bob.list_conversations(archived=False)).conversations == ()
+    none = UnreadNumbers(messages=0, mentions=0, conversations=0)
+    assert await bob.inbox.count_unread() == UnreadTotals(all=none, unmuted=none)
     expect_all(INBOX_ROUTES, requested)
 
 

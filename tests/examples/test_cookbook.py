@@ -62,7 +62,8 @@ async def test_lines_and_welcomes_are_sent_once(chat: Chat) -> None:
     assert names["HOOKS"].allowed_roles("ann") == {"user"}
 
 
-async def test_unread_messages_are_counted(chat: Chat) -> None:
+async def test_unread_messages_are_counted(make_chat: MakeChat) -> None:
+    chat = await make_chat(inbox=True)
     for sender in ("bob", "cleo"):
         direct = await chat.api.get_or_create_conversation(sender, "ann")
         for number in range(3):

@@ -16,8 +16,10 @@ from chat_aio.errors import (
     AttachmentTypeUnsupported,
     ConversationFrozen,
     ConversationNotFound,
+    CreateNotAllowed,
     ForbiddenRead,
     ForbiddenWrite,
+    LeaveNotAllowed,
     NotModerator,
     RoleNotAllowed,
 )
@@ -61,7 +63,7 @@ def market() -> ModuleType:
 async def people(environment: Any, aiohttp_server: Any, market: Any) -> AsyncIterator[People]:
     """Serve the marketplace; log in users by name."""
     market.MAIL_DELAY_SECONDS = 0.4
-    market.OPTIONS = replace(market.OPTIONS, profile_cache_seconds=0, replay_buffer_seconds=1)
+    market.OPTIONS = replace(market.OPTIONS, replay_buffer_seconds=1)
     server = await aiohttp_server(await market.make_app())
     origin = str(server.make_url("")).rstrip("/")
     async with AsyncExitStack() as opened:
@@ -318,8 +320,6 @@ async def test_a_moderator_looks_into_a_report(people: People) -> None:
     group = await order_of(ann)
     insult = await ben.chat.send_message(group, "You fool!")
     await ann.chat.moderation.report("message", insult.id, "An insult.")
-    with pytest.raises(ForbiddenRead):
-        await mona.chat.list_messages(group)
     (report,) = (await mona.chat.moderation.list_reports()).reports
     seen = await mona.chat.moderation_tools.look_at_message(report.target_id)
     assert seen.message.body == "You fool!"
@@ -327,6 +327,41 @@ async def test_a_moderator_looks_into_a_report(people: People) -> None:
     assert await bodies(ann, group) == [("u2", "user", "")]
     with pytest.raises(NotModerator):
         await ann.chat.moderation_tools.find_messages(conversation_id=group)
+
+
+async def test_a_moderator_follows_an_order_live(people: People) -> None:
+    ann, mona, tina = await people("ann"), await people("mona"), await people("tina")
+    group = await order_of(ann)
+    async with mona.chat.stream(conversation_ids=[group]) as followed:
+        sent = await ann.chat.send_message(group, "Hello!")
+        event = await anext(aiter(followed))
+        assert isinstance(event, MessageEvent)
+        assert event.message.id == sent.id
+    # Support that is not in charge of the order has no right to.
+    with pytest.raises(ForbiddenRead):
+        async with tina.chat.stream(conversation_ids=[group]) as followed:
+            await anext(aiter(followed))
+
+
+async def test_chats_are_those_of_orders(people: People) -> None:
+    ann = await people("ann")
+    group = await order_of(ann)
+    with pytest.raises(CreateNotAllowed):
+        await ann.chat.get_or_create_conversation("u2")
+    with pytest.raises(LeaveNotAllowed):
+        await ann.chat.remove_participant(group, "u1")
+
+
+async def test_an_account_is_deleted(people: People) -> None:
+    ann, ben = await people("ann"), await people("ben")
+    group = await order_of(ann)
+    await ann.chat.send_message(group, "Hello!")
+    assert (await ann.ask("DELETE", "/me"))[0] == 200
+    assert (await ann.ask("GET", "/orders"))[0] == 401
+    page = await ben.chat.list_messages(group, include=["users"])
+    assert [message.body for message in page.messages] == [""]
+    assert page.users is not None
+    assert page.users[page.messages[0].sender_id].name == "Deleted account"
 
 
 async def test_files_are_images_and_documents(people: People) -> None:
@@ -343,7 +378,11 @@ async def test_files_are_images_and_documents(people: People) -> None:
 
 async def test_the_page_shows_the_chat_of_its_user(people: People) -> None:
     ann = await people("ann")
-    assert 'user="u1"' in (await ann.ask("GET", "/"))[1]
+    group = await order_of(ann)
+    await (await people("ben")).chat.send_message(group, "On its way.")
+    page = (await ann.ask("GET", "/"))[1]
+    assert 'user="u1"' in page
+    assert ">1 unread<" in page
     async with ClientSession(ann.http._base_url) as nobody:
         async with nobody.get("/") as answer:
             assert 'user=""' in await answer.text()

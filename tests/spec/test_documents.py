@@ -45,7 +45,7 @@ from chat_aio.plugins import (
     PluginRoute,
     Presence,
 )
-from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
+from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, INBOX_EVENTS, ROOM_EVENTS
 from chat_aio.schema.models import NO_OPTIONAL_FIELDS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
@@ -234,6 +234,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
     [
         ("Event", EVENTS),
         ("Extra event", EXTRA_EVENTS),
+        ("Inbox event", INBOX_EVENTS),
         ("Room event", ROOM_EVENTS),
         ("Moderation event", DESK_EVENTS),
     ],

@@ -91,6 +91,7 @@ async def examples(serve: MakePeople) -> dict[str, Any]:
             Attachments(),
         ],
         room_controls=True,
+        inbox=True,
     )
     ada, grace, linus, mod = (people(name) for name in ("ada", "grace", "linus", "mod"))
     group = await ada.group("grace", name="Engine room", metadata={"order": 7})
@@ -107,6 +108,7 @@ async def examples(serve: MakePeople) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     listed = (await ada.get("/conversations?include=unread,users")).json
     (shown["Conversation"],) = listed["conversations"]
+    shown["ConversationView"] = shown["Conversation"]["view"]
     shown["UnreadSummary"] = listed["unreadSummaries"][group]
     shown["User"] = listed["users"]["ada"]
     (_, shown["Message"], *_) = reversed(await ada.listed(f"{room}/messages"))

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from chat_aio.schema.models import OptionalFields
+from chat_aio.schema.models import ConversationView, OptionalFields
 from chat_aio.schema.wire import json_from
 from chat_aio.store.decoded import DecodedConversation, DecodedConversations
 from tests.store.conftest import Store
@@ -24,15 +24,17 @@ async def test_the_same_bytes_are_decoded_once(store: Store) -> None:
     assert await read_one(decoded, group["_id"]) is first
 
 
-@pytest.mark.parametrize("room_controls", [False, True])
-async def test_the_json_is_that_of_the_objects(store: Store, room_controls: bool) -> None:
+@pytest.mark.parametrize("on", [False, True])
+async def test_the_json_is_that_of_the_objects(store: Store, on: bool) -> None:
     group = await store.conversation("alice", "bob")
-    store.database.optional_fields = OptionalFields(room_controls=room_controls)
+    store.database.optional_fields = OptionalFields(room_controls=on, views=on)
     decoded = DecodedConversations(store.database)
     found = await read_one(decoded, group["_id"])
     for unread_count in (0, 7):
         assert found.viewed_json(unread_count) == json_from(found.viewed(unread_count))
-    assert (b'"frozen":' in found.viewed_json(0)) == room_controls
+    view = ConversationView(archived=True, cleared_up_to_seq=3)
+    assert found.viewed_json(1, view) == json_from(found.viewed(1, view))
+    assert (b'"frozen":' in found.viewed_json(0)) == (b'"view":' in found.viewed_json(0)) == on
 
 
 async def test_what_another_program_has_changed_is_shown_at_once(store: Store) -> None:

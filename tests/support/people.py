@@ -70,9 +70,10 @@ class Tab:
                     return Frame(fields.get("event"), data, fields.get("id"))
 
     async def event(self, name: str) -> Any:
-        """The data of the next event, which must be of this name; id-only frames are passed."""
+        """The data of the next event, which must be of this name; id-only frames are passed, and
+        so is the number of unread messages, which comes at a time of its own."""
         frame = await self.next()
-        while frame.event is None:
+        while frame.event is None or (frame.event == "unread.updated" != name):
             frame = await self.next()
         assert frame.event == name, frame
         return frame.data

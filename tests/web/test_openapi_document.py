@@ -129,7 +129,7 @@ def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:
 
 def test_every_event_is_described() -> None:
     documented = {row[0].strip("| ") for row in table("Event")}
-    for title in ("Extra event", "Room event", "Moderation event", "Plugin event"):
+    for title in ("Extra event", "Inbox event", "Room event", "Moderation event", "Plugin event"):
         documented |= {row[0].strip("| ") for row in table(title)}
     assert documented == {
         *description()["components"]["schemas"]["Event"]["discriminator"]["mapping"]

@@ -391,12 +391,9 @@ async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
         for participant in conversation["participants"]:
             if participant["userId"] == of.user_id:
                 # The head has no counts for a pseudonym, so the participant must not refer to
-                # them: its messages are counted one by one.
-                kept = {
-                    name: value
-                    for name, value in participant.items()
-                    if name not in SentBaseline.__annotations__
-                }
+                # them: its messages are counted one by one. Nobody has its view any longer.
+                left_out = {*SentBaseline.__annotations__, "view"}
+                kept = {name: value for name, value in participant.items() if name not in left_out}
                 participant = cast(ParticipantDocument, {**kept, "userId": of.pseudonym})
             participants.append(participant)
         fields = {

@@ -124,6 +124,7 @@ def _participation(user_id: str, document: Any) -> Iterator[Line]:
                 "lastReadMessageId": participant.get("lastReadMessageId"),
                 "unreadFrom": participant.get("unreadFrom"),
                 "hiddenUpToSeq": participant.get("hiddenUpToSeq"),
+                "view": participant.get("view"),
                 "participantIds": [other["userId"] for other in document["participants"]],
             }
 

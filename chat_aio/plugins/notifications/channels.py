@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from chat_aio.actions.plugin_api import Conversation, PluginAPI
+from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.schema.models import BareMessage
 from chat_aio.schema.wire import timestamp
 from chat_aio.tasks import answered
@@ -18,7 +19,8 @@ class Notification:
     """The notification of one user: an unseen message, in its current state.
 
     `count` is the number of messages of the conversation that it represents, this one the newest.
-    `id` is the same at each try, so receivers can recognise a repetition.
+    `id` is the same at each try, so receivers can recognise a repetition. `unread` is the user's
+    number of unread messages at this try, with the option `inbox`.
     """
 
     user_id: str
@@ -27,6 +29,7 @@ class Notification:
     mentioned: bool
     count: int = 1
     tries: int = 0
+    unread: UnreadTotals | None = None
 
     @property
     def id(self) -> str:
@@ -53,7 +56,14 @@ class Notification:
             "excerpt": self.excerpt,
             "mentioned": self.mentioned,
             "count": self.count,
+            **self._numbers(),
         }
+
+    def _numbers(self) -> dict[str, object]:
+        """The unread messages, and as `badge` what the icon of an app shows."""
+        if self.unread is None:
+            return {}
+        return {"unread": self.unread, "badge": self.unread.unmuted.messages}
 
 
 Deliver = Callable[[Notification], Awaitable[None]]

@@ -21,6 +21,7 @@ from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Not
 from chat_aio.plugins.notifications.deciding import Decider, Recipients
 from chat_aio.plugins.notifications.lease import LeaseLost, NotificationLease
 from chat_aio.plugins.notifications.rows import Row, Rows
+from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -217,6 +218,7 @@ class Delivery:
             mentioned=row["userId"] in recipients.audience.mentions,
             count=row["count"],
             tries=row["tries"],
+            unread=await self._unread_of(row["userId"]),
         )
         done = set(row["done"])
         outcomes = await asyncio.gather(
@@ -249,6 +251,17 @@ class Delivery:
         later = self._api.now() + timedelta(seconds=seconds * random.uniform(0.8, 1.2))
         await self._end(row, "failed", notBefore=later, **failed)
         return False
+
+    async def _unread_of(self, user_id: str) -> UnreadTotals | None:
+        """The user's number of unread messages; None without the option `inbox`."""
+        try:
+            return await self._api.count_unread(user_id)
+        except StorageUnavailable:
+            raise
+        except Exception:
+            # Of the host's `can_read`, for one: a notification does not fail for its number.
+            log.exception("the unread messages of a user could not be counted")
+            return None
 
     async def _end(self, row: Row, outcome: NotificationOutcome, **fields: Any) -> None:
         if outcome == "delivered" and self._once_until_read:

@@ -30,6 +30,7 @@ from chat_aio.store.documents.conversations import (
     MuteDocument,
     ParticipantDocument,
     PositionDocument,
+    ViewDocument,
 )
 from chat_aio.store.documents.drafts import (
     DraftDocument,
@@ -118,4 +119,5 @@ __all__ = [
     "ThreadDocument",
     "ThreadStateDocument",
     "VersionDocument",
+    "ViewDocument",
 ]

@@ -20,10 +20,20 @@ ROOM_CONTROLS: Mapping[str, Any] = {
 changing, export and import of conversations follow this list."""
 
 
+class ViewDocument(TypedDict):
+    """A participant's view of a conversation (decision 0080). It is not listed while its last
+    message has a seq up to `unlistedUpToSeq`."""
+
+    archived: NotRequired[bool]
+    favourite: NotRequired[bool]
+    unlistedUpToSeq: NotRequired[int]
+
+
 class ParticipantDocument(TypedDict):
     """`sentCount` of the messages that the head counts for the participant have a seq up to
     `sentUpToSeq` (store/sent_counts.py). From `unreadFrom` on, they have marked all messages as
-    unread. Messages with a seq up to `hiddenUpToSeq` are hidden from them (decision 0068).
+    unread. Messages with a seq up to `hiddenUpToSeq` are hidden from them (decision 0068): those
+    from before they joined, and those that they have cleared. `view` is missing until set.
     `markedAt`, with `extra_events`, is when their read state last changed (decision 0083)."""
 
     userId: str
@@ -35,6 +45,7 @@ class ParticipantDocument(TypedDict):
     sentCount: NotRequired[int]
     unreadFrom: NotRequired[int]
     hiddenUpToSeq: NotRequired[int]
+    view: NotRequired[ViewDocument]
     markedAt: NotRequired[datetime]
 
 

@@ -35,7 +35,8 @@ class SettingDocument(TypedDict):
 class SignalDocument(TypedDict):
     """A short-lived row that carries ephemeral events and ticks through the change stream, and the
     deletion of a conversation: the `conversation` without its participants, whose ids are in
-    `userIds`."""
+    `userIds`. In one about a user's own state in a conversation, `hiddenUpToSeq` is set if they
+    have cleared it."""
 
     _id: str
     kind: str
@@ -44,6 +45,7 @@ class SignalDocument(TypedDict):
     conversationId: NotRequired[str]
     actorId: NotRequired[str]
     userIds: NotRequired[list[str]]
+    hiddenUpToSeq: NotRequired[int]
     conversation: NotRequired[dict[str, Any]]
 
 

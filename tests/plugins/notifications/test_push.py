@@ -70,6 +70,21 @@ async def test_a_browser_can_read_what_is_sent_to_it(
         assert headers["TTL"] == "86400"
 
 
+async def test_browsers_get_a_badge(
+    serve: MakePeople, database: Database, service: PushService
+) -> None:
+    people = await serve(plugins=[quick(channels=[service.push()])], inbox=True)
+    await ready(database)
+    bob, browser = people("bob"), service.browser("one")
+    await subscribe(bob, browser)
+    await people("alice").send(await people("alice").direct("bob"), "hello")
+    await all_told(database, 1)
+    ((_, _, body),) = service.requests
+    told = json.loads(browser.read(body))
+    numbers = {"messages": 1, "mentions": 0, "conversations": 1}
+    assert (told["unread"], told["badge"]) == ({"all": numbers, "unmuted": numbers}, 1)
+
+
 async def test_subscriptions_that_are_gone_are_removed(
     serve: MakePeople, database: Database, service: PushService
 ) -> None:

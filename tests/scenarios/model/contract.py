@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tests.scenarios.model.conversations import (
+    change_view,
+    count_unread,
     get_conversation,
     get_or_create_conversation,
     list_conversations,
@@ -127,6 +129,8 @@ _ALL = (
     Operation(remove_reaction, f"DELETE {ONE}/reactions", "message"),
     Operation(mark_read, f"POST {HERE}/read"),
     Operation(mark_unread, f"POST {HERE}/unread", api="inbox"),
+    Operation(change_view, f"PATCH {HERE}/view", "conversation", api="inbox"),
+    Operation(count_unread, "GET /unread", api="inbox"),
     Operation(list_messages, f"GET {HERE}/messages"),
     Operation(get_message, f"GET {HERE}{ONE}", "message", in_process=False),
     Operation(list_thread, f"GET {HERE}/threads/{{root_id}}/messages", in_process=False),

@@ -37,6 +37,8 @@ def list_conversations(
     include: list[str] | None = None,
     query: str | None = None,
     unread: bool = False,
+    archived: bool | None = None,
+    favourite: bool | None = None,
 ) -> Reply:
     page = Page.of(world, "conversations", limit, cursor)
     require(set(include or ()) <= {"lastMessage", "unread"})
@@ -45,7 +47,9 @@ def list_conversations(
     chosen = [
         each
         for each in mine
-        if _matches(each, query, user_id) and (not unread or unread_of(world, each, user_id))
+        if _matches(each, query, user_id)
+        and (not unread or unread_of(world, each, user_id))
+        and _is_wanted(view_of(world, each, user_id), archived, favourite)
     ]
     found = page.cut(
         chosen,
@@ -67,9 +71,18 @@ def _matches(conversation: Json, query: str | None, user_id: str) -> bool:
     return query is None or any(query.lower() in each.lower() for each in texts)
 
 
+def _is_wanted(view: Json, archived: bool | None, favourite: bool | None) -> bool:
+    """Hidden ones are not listed."""
+    return (
+        not view["hidden"]
+        and archived in (None, view["archived"])
+        and favourite in (None, view["favourite"])
+    )
+
+
 def _last_message(world: World, conversation_id: str, user_id: str) -> Json | None:
     """The newest of the main list, if it is not hidden."""
-    main = [each for each in _said_in(world, conversation_id) if is_in_main(each)]
+    main = [each for each in said_in(world, conversation_id) if is_in_main(each)]
     newest = max(main, key=lambda each: int(each["seq"]), default=None)
     if newest is None or world.is_hidden(user_id, newest):
         return None
@@ -77,10 +90,10 @@ def _last_message(world: World, conversation_id: str, user_id: str) -> Json | No
 
 
 def _head(world: World, conversation_id: str, user_id: str) -> Json:
-    waiting = _unread_in(world, world.conversations[conversation_id], user_id)
+    waiting = unread_in(world, world.conversations[conversation_id], user_id)
     there = [each for each in waiting if each["deletedAt"] is None]
     return {
-        "seq": len(_said_in(world, conversation_id)),
+        "seq": len(said_in(world, conversation_id)),
         "firstUnreadSeq": min((each["seq"] for each in waiting), default=None),
         "unreadMentionCount": sum(user_id in each["mentions"] for each in there),
     }
@@ -120,7 +133,7 @@ def new_conversation(
 def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
     """In the order of joining, ties by id. What was said before may be hidden from then on."""
     if conversation["history"] == "since_join":
-        world.hidden[conversation["id"], user_id] = len(_said_in(world, conversation["id"]))
+        world.hidden[conversation["id"], user_id] = len(said_in(world, conversation["id"]))
     new = {
         "conversationId": conversation["id"],
         "userId": user_id,
@@ -133,14 +146,72 @@ def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
 
 
 def viewed(world: World, conversation: Json, user_id: str) -> Json:
-    return {**conversation, "unreadCount": unread_of(world, conversation, user_id)}
+    return {
+        **conversation,
+        "unreadCount": unread_of(world, conversation, user_id),
+        "view": view_of(world, conversation, user_id),
+    }
+
+
+def view_of(world: World, conversation: Json, user_id: str) -> Json:
+    here = conversation["id"], user_id
+    kept = world.views.get(here, {})
+    return {
+        "archived": kept.get("archived", False),
+        "favourite": kept.get("favourite", False),
+        "hidden": len(said_in(world, conversation["id"])) <= kept.get("unlisted", -1),
+        "clearedUpToSeq": world.hidden.get(here, 0),
+    }
+
+
+def change_view(
+    world: World,
+    user_id: str,
+    conversation_id: str,
+    archived: bool | None = None,
+    favourite: bool | None = None,
+    hidden: bool | None = None,
+    clear: bool | None = None,
+) -> Reply:
+    require(clear or (archived, favourite, hidden) != (None,) * 3)
+    found = world.readable(user_id, conversation_id)
+    here, last = (conversation_id, user_id), len(said_in(world, conversation_id))
+    view = world.views.setdefault(here, {})
+    given = {"archived": archived, "favourite": favourite}
+    view |= {name: value for name, value in given.items() if value is not None}
+    if hidden is not None:
+        view["unlisted"] = last if hidden else -1
+    if clear:
+        world.hidden[here] = last
+    return Reply({"conversation": viewed(world, found, user_id)})
+
+
+def count_unread(world: World, user_id: str) -> Reply:
+    """Of what is neither archived nor hidden: all, and what is not muted."""
+    found = {
+        each["id"]: unread_in(world, each, user_id)
+        for each in world.conversations.values()
+        if _is_wanted(view_of(world, each, user_id), False, None)
+    }
+    unmuted = {name: each for name, each in found.items() if (user_id, name) not in world.mutes}
+
+    def numbers(of: dict[str, list[Json]]) -> Json:
+        messages = [message for each in of.values() for message in each]
+        mentions = [each for each in messages if not each["deletedAt"]]
+        return {
+            "messages": len(messages),
+            "mentions": sum(user_id in each["mentions"] for each in mentions),
+            "conversations": sum(bool(each) for each in of.values()),
+        }
+
+    return Reply({"all": numbers(found), "unmuted": numbers(unmuted)})
 
 
 def unread_of(world: World, conversation: Json, user_id: str) -> int:
-    return len(_unread_in(world, conversation, user_id))
+    return len(unread_in(world, conversation, user_id))
 
 
-def _unread_in(world: World, conversation: Json, user_id: str) -> list[Json]:
+def unread_in(world: World, conversation: Json, user_id: str) -> list[Json]:
     """The messages of others behind what somebody has read, or from where they marked as unread."""
     if user_id not in members(conversation):
         return []
@@ -150,10 +221,10 @@ def _unread_in(world: World, conversation: Json, user_id: str) -> list[Json]:
         seen = min(seen, marked - 1)
     return [
         each
-        for each in _said_in(world, conversation["id"])
+        for each in said_in(world, conversation["id"])
         if each["seq"] > seen and each["senderId"] != user_id and not world.is_hidden(user_id, each)
     ]
 
 
-def _said_in(world: World, conversation_id: str) -> list[Json]:
+def said_in(world: World, conversation_id: str) -> list[Json]:
     return [each for each in world.messages.values() if each["conversationId"] == conversation_id]

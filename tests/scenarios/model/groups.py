@@ -85,7 +85,7 @@ def remove_participant(
         return Reply({"conversation": viewed(world, group, user_id)})
     require(admins(group) != [target_user_id], "LAST_ADMIN_REMAINING")
     group["participants"].remove(participant(group, target_user_id))
-    for kept in (world.hidden, world.unread_from):
+    for kept in (world.hidden, world.unread_from, world.views):
         kept.pop((conversation_id, target_user_id), None)
     tell(world, "participant.removed", group, user_id, [target_user_id])
     return Reply({"conversation": viewed(world, group, user_id)})
@@ -125,7 +125,7 @@ def set_participants(
         if each["userId"] in participants
     ]
     for each in gone:
-        for kept in (world.hidden, world.unread_from):
+        for kept in (world.hidden, world.unread_from, world.views):
             kept.pop((conversation_id, each), None)
     for each in new:
         enter(world, group, each, participants[each])

@@ -63,6 +63,8 @@ class Looking(Machine):
             include=self.luck.choice(INCLUDED),
             query=self.luck.choice(PARTS),
             unread=self.luck.choice([None, True, True, False]),
+            archived=self.luck.choice([None, None, True, False]),
+            favourite=self.luck.choice([None, None, True, False]),
             limit=self.luck.choice(SIZES),
         )
 
@@ -136,6 +138,7 @@ class Looking(Machine):
             for kind in ("conversations", "channels", "blocks", "mutes", "reports", "bans"):
                 self.call(LISTS[kind], user_id, DOORS[number % 2])
             self.call("search_messages", user_id, DOORS[number % 2], query="tea")
+            self.call("count_unread", user_id, DOORS[number % 2])
         for number, (here, found) in enumerate(self.world.conversations.items()):
             by, door, place = admins(found)[-1], DOORS[number % 2], {"conversation_id": here}
             self.call("list_messages", by, door, **place)

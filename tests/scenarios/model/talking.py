@@ -17,6 +17,7 @@ TALK = {
     "take_back": 2,
     "read": 4,
     "mark_unread": 2,
+    "change_view": 3,
 }
 
 BODIES = (
@@ -133,6 +134,15 @@ class Talking(Machine):
         for name in ("mark_unread", self.luck.choice(("mark_read", "mark_unread"))):
             message_id = self.message() if self.rarely() else self.one_of(inside)
             self.step(name, by, conversation_id=here, message_id=message_id)
+
+    def change_view(self) -> None:
+        """And what is counted then."""
+        here = self.conversation()
+        by = self.person(here)
+        given = {name: self.luck.choice(BOOLEANS) for name in ("archived", "favourite", "hidden")}
+        clear = True if self.rarely() else self.luck.choice((None, None, False))
+        self.step("change_view", by, conversation_id=here, **given, clear=clear)
+        self.step("count_unread", by)
 
     def _send(self, here: str, **given: Any) -> None:
         given |= {"body": self.luck.choice(BODIES), "client_message_id": self.luck.choice(KEYS)}

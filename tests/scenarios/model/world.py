@@ -67,7 +67,7 @@ def require(holds: object, code: str = "INVALID_INPUT") -> None:
 class World:
     """One chat. `suffix` marks its users, `answer` is the service's answer to the present call.
     `hidden` is up to which seq messages are hidden, `unread_from` from which seq on they are marked
-    as unread, both by conversation and user."""
+    as unread, `views` what a user has set of their view, all by conversation and user."""
 
     suffix: str
     moment: datetime
@@ -86,6 +86,7 @@ class World:
     names: dict[str, str] = field(default_factory=dict)
     hidden: dict[tuple[str, str], int] = field(default_factory=dict)
     unread_from: dict[tuple[str, str], int] = field(default_factory=dict)
+    views: dict[tuple[str, str], Json] = field(default_factory=dict)
 
     @property
     def now(self) -> str:

@@ -46,7 +46,7 @@ export const named: {
   },
   inbox: {
     listMentions: true, markUnread: true, listThreads: true, followThread: true,
-    unfollowThread: true, markThreadRead: true,
+    unfollowThread: true, markThreadRead: true, changeView: true, countUnread: true,
   },
   drafts: {
     list: true, begin: true, append: true, finish: true, stop: true, cancel: true,
@@ -74,7 +74,7 @@ export const named: {
     send: true, retry: true, discard: true, edit: true, delete: true, react: true,
     markRead: true, setViewing: true, typed: true, loadOlder: true, loadMore: true,
     reconnect: true, thread: true, openThread: true, closeThread: true, loadOlderReplies: true,
-    setThreadReading: true,
+    setThreadReading: true, changeView: true,
   },
 };
 

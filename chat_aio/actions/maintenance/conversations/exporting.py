@@ -138,7 +138,7 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
                 "joinedAt": timestamp(person["joinedAt"]),
                 "lastReadSeq": person["lastReadSeq"],
                 "lastReadMessageId": person["lastReadMessageId"],
-                **({"hiddenUpToSeq": person["hiddenUpToSeq"]} if "hiddenUpToSeq" in person else {}),
+                **{name: person[name] for name in ("hiddenUpToSeq", "view") if name in person},
             }
             for person in people
         ],

@@ -74,6 +74,8 @@ def participants_of(line: ConversationLine) -> list[ParticipantDocument]:
     for participant, said in zip(found, line.participants, strict=True):
         if said.hidden_up_to_seq:
             participant["hiddenUpToSeq"] = said.hidden_up_to_seq
+        if said.view:
+            participant["view"] = said.view.stored
     return sorted(found, key=lambda participant: (participant["joinedAt"], participant["userId"]))
 
 

@@ -1,0 +1,96 @@
+"""The user's view of conversations in the store: two tabs of one user."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from playwright.async_api import Page
+from pymongo import AsyncMongoClient
+
+from chat_aio import Chat, Hooks, Options, add_browser_files
+from tests.browser.conftest import Visit
+from tests.browser.test_store import HELPERS
+from tests.support.pool import Pool
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SHOWN = """
+    const shown = () => store.conversations().map((each) =>
+      [each.id, each.unread, each.lastMessage?.body ?? null, each.view.archived]);
+"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def served(mongo_url: str, pool: Pool) -> AsyncIterator[tuple[Chat, str]]:
+    """A chat whose pages are all those of Ada, and its address."""
+
+    async def page(_: web.Request) -> web.Response:
+        text = '<!doctype html><link rel="icon" href="data:,">'
+        return web.Response(text=text, content_type="text/html")
+
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        database = await pool.take(client)
+        app = web.Application()
+        options = Options(inbox=True, extra_events=True)
+        hooks = Hooks(profiles=lambda _: {})
+        chat = Chat(database, auth=lambda _: {"id": "ada"}, hooks=hooks, options=options)
+        chat.mount(app)
+        add_browser_files(app, "/chat-aio")
+        app.router.add_get("/", page)
+        async with TestServer(app) as server:
+            yield chat, str(server.make_url("/"))
+        pool.give_back(database)
+
+
+async def begun(page: Page) -> None:
+    keep = "Object.assign(globalThis, { until, store: await begun() });"
+    await page.evaluate(f"async () => {{ {HELPERS} {keep} }}")
+
+
+async def shown(page: Page, wanted: list[Any]) -> None:
+    """Wait until a tab lists this."""
+    script = f"""async (wanted) => {{ {SHOWN}
+        await until(store, () => JSON.stringify(shown()) === JSON.stringify(wanted));
+    }}"""
+    await page.evaluate(script, wanted)
+
+
+async def test_all_tabs_follow(served: tuple[Chat, str], open_page: Visit) -> None:
+    chat, address = served
+    group = await chat.api.create_group_conversation("grace", user_ids=["ada"])
+    other = await chat.api.create_group_conversation("grace", user_ids=["ada"])
+    await chat.api.send_message("grace", group.id, "one")
+    tabs = [await open_page(), await open_page()]
+    for tab in tabs:
+        await tab.goto(address)
+        await begun(tab)
+    await tabs[0].evaluate("(id) => store.open(id)", group.id)
+    change = "([id, changed]) => store.changeView(id, changed)"
+    rest = [other.id, 0, None, False]
+
+    async def expect_all(*rows: list[Any], unread: int) -> None:
+        for tab in tabs:
+            await shown(tab, [*rows])
+            assert await tab.evaluate("store.state().unread") == unread
+
+    await expect_all([group.id, 1, "one", False], rest, unread=1)
+    await tabs[0].evaluate(change, [group.id, {"archived": True}])
+    await expect_all([group.id, 1, "one", True], rest, unread=0)
+    await tabs[1].evaluate(change, [group.id, {"archived": False, "clear": True}])
+    await expect_all([group.id, 0, None, False], rest, unread=0)
+    empty = "(id) => until(store, () => store.timeline(id).messages.length === 0)"
+    await tabs[0].evaluate(empty, group.id)
+    await tabs[0].evaluate(change, [other.id, {"hidden": True}])
+    await expect_all([group.id, 0, None, False], unread=0)
+    await chat.api.send_message("grace", other.id, "here again")
+    await expect_all([other.id, 1, "here again", False], [group.id, 0, None, False], unread=1)
+    await chat.inbox.change_view("ada", other.id, hidden=True)
+    await expect_all([group.id, 0, None, False], unread=0)
+    await chat.inbox.change_view("ada", other.id, hidden=False)
+    await expect_all([other.id, 1, "here again", False], [group.id, 0, None, False], unread=1)
+    for tab in tabs:
+        await tab.evaluate("store.close()")
+        await tab.goto("about:blank")
