@@ -124,22 +124,19 @@ class DraftWriter:
         async with self._one_at_a_time:
             self._more.clear()
             while self._waiting or self._unanswered is not None or even_nothing:
-                await self._send()
-                even_nothing = False
-
-    async def _send(self) -> None:
-        """Send the first of the waiting parts, or repeat one without an answer: it may
-        be there already, and then nothing else can be under its number."""
-        if self._unanswered is None:
-            self._unanswered = self._waiting[:MOST_AT_ONCE]
-            self._waiting = self._waiting[MOST_AT_ONCE:]
-        self.stopped = await self._calls.append(self._draft_id, self._count, self._unanswered)
-        if self.stopped:
-            self._waiting = ""
-        else:
-            self._count += 1
-            self._is_blank = self._is_blank and not self._unanswered.strip()
-        self._unanswered = None
+                # One without an answer is repeated: it may be there already, and then nothing else
+                # can be under its number.
+                if self._unanswered is None:
+                    self._unanswered = self._waiting[:MOST_AT_ONCE]
+                    self._waiting = self._waiting[MOST_AT_ONCE:]
+                part = self._unanswered
+                self.stopped = await self._calls.append(self._draft_id, self._count, part)
+                if self.stopped:
+                    self._waiting = ""
+                else:
+                    self._count += 1
+                    self._is_blank = self._is_blank and not part.strip()
+                self._unanswered, even_nothing = None, False
 
 
 async def _retry_until_answered(act: Callable[[], Awaitable[T]]) -> T:

@@ -84,7 +84,15 @@ class Mongod:
     async def __aenter__(self) -> Self:
         program = find_mongod()
         if self._fixed_port is not None:
-            _require_free(self._fixed_port)
+            # If another process listens there, its database is not to be configured.
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", self._fixed_port))
+                except OSError as error:
+                    raise SetupError(
+                        f"mongod cannot listen on 127.0.0.1:{self._fixed_port} ({error})"
+                    ) from None
         self.data_dir.mkdir(parents=True, exist_ok=True)
         self.port = self._fixed_port or _free_port()
         self._process = await asyncio.create_subprocess_exec(
@@ -196,16 +204,6 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
-
-
-def _require_free(port: int) -> None:
-    """Raise SetupError if another process listens there: its database is not to be configured."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise SetupError(f"mongod cannot listen on 127.0.0.1:{port} ({error})") from None
 
 
 def _end_with_parent() -> None:

@@ -227,13 +227,13 @@ async def _write_once(
     replaced: dict[str, Any] = {}
     if metadata is not None and not same(found["metadata"], metadata):
         replaced = replacement(found, metadata)
-    update = edits.edited(
-        text,
-        change=change,
-        mentions=None if mentions is None else _merged(found, mentions, change),
-        metadata=replaced,
-    )
     new = _new(found, mentions)
+    merged: list[MentionDocument] | None = None
+    if mentions is not None:
+        # Unchanged mentions keep their time (specification 4.15).
+        merged = [mention for mention in found["mentions"] if mention["userId"] in mentions]
+        merged += [{"userId": name, "createdAt": change["at"]} for name in sorted(new)]
+    update = edits.edited(text, change=change, mentions=merged, metadata=replaced)
     # One guarded update is enough unless the edit depends on the conversation: a new mention must
     # not name a user whose removal was acknowledged before, and no edit may pass a block or reach
     # a frozen group. These lock the head, between two batches (decision 0005).
@@ -269,16 +269,6 @@ def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
     """The users whom this edit mentions and the message did not mention before."""
     kept = {mention["userId"] for mention in found["mentions"]}
     return [mention for mention in mentions or () if mention not in kept]
-
-
-def _merged(found: MessageDocument, mentions: list[str], change: Change) -> list[MentionDocument]:
-    """The mentions after an edit; unchanged ones keep their time (specification 4.15)."""
-    kept = [mention for mention in found["mentions"] if mention["userId"] in mentions]
-    new = sorted(_new(found, mentions))
-    added: list[MentionDocument] = [
-        {"userId": user_id, "createdAt": change["at"]} for user_id in new
-    ]
-    return kept + added
 
 
 def _change(

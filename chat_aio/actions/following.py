@@ -49,16 +49,10 @@ async def load_followed(
         if user_id not in snapshot.conversation.roles
     ]
     if outside and context.options.audit_supervisors:
-        await _note(context, user_id, outside)
+        now = context.clock()
+        rows = [
+            audit.entry(context.new_id(), "follow-conversation", name, actor_id=user_id, at=now)
+            for name in outside
+        ]
+        await audit.note(context.database, *rows)
     return tuple(snapshots)
-
-
-async def _note(context: Context, user_id: str, conversation_ids: Sequence[str]) -> None:
-    now = context.clock()
-    rows = [
-        audit.entry(
-            context.new_id(), "follow-conversation", conversation_id, actor_id=user_id, at=now
-        )
-        for conversation_id in conversation_ids
-    ]
-    await audit.note(context.database, *rows)

@@ -102,7 +102,10 @@ async def make_group(
 ) -> Opened:
     """Create a group with these participants; or with a `key`, find the group that has it, without
     regard to anything else that is given."""
-    if key is not None and (found := await _find_with_key(context, user_id, key)):
+    # Finding it needs no right to read, as with a direct conversation: by creating it, the caller
+    # would have got the same.
+    taken = None if key is None else await conversations.find_by_key(context.database, key)
+    if taken and (found := await find_viewed(context, user_id, taken["_id"])):
         return Opened(found, is_new=False)
     require_channels(context, given.visibility, given.join_policy)
     others = [name for name in roles if name != user_id]
@@ -124,13 +127,6 @@ async def make_group(
     # Within the transaction: a block that was acknowledged before it keeps the users apart.
     allowed = partial(require_together, context, user_id, others)
     return await past_deletions(context, lambda: create_or_find(context, user_id, new, allowed))
-
-
-async def _find_with_key(context: Context, user_id: str, key: str) -> ConversationWithUnread | None:
-    """The group with a key. Finding it needs no right to read, as with a direct conversation: by
-    creating it, the caller would have got the same."""
-    found = await conversations.find_by_key(context.database, key)
-    return await find_viewed(context, user_id, found["_id"]) if found else None
 
 
 async def update_conversation(

@@ -104,17 +104,15 @@ class _Tally:
                     self.outdated |= {*(names or ()), *self._missed}
                     self._covers = self._missed = None
                     raise
-                self._take(names, found)
-
-    def _take(self, names: frozenset[str] | None, found: Mapping[str, Counted]) -> None:
-        kept = {} if names is None else self._counted
-        for name in names or ():
-            kept.pop(name, None)
-        self._counted = {**kept, **found}
-        missed, self._missed, self._covers, self._is_new = self._missed or {}, None, None, False
-        for name, news in missed.items():
-            for some in news:
-                self.add(name, some)
+                kept = {} if names is None else self._counted
+                for name in names or ():
+                    kept.pop(name, None)
+                self._counted = {**kept, **found}
+                # The counts may have some of the news already: those are not added twice.
+                missed, self._covers, self._missed, self._is_new = self._missed, None, None, False
+                for name, news in missed.items():
+                    for some in news:
+                        self.add(name, some)
 
     def totals(self) -> UnreadTotals:
         return totals_of(self._counted.values())

@@ -9,7 +9,7 @@ from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput
 from chat_aio.schema import inputs
 from chat_aio.schema.models import ConversationWithUnread
 from chat_aio.store import conversations, views
-from chat_aio.store.documents import CounterDocument, ViewDocument
+from chat_aio.store.documents import ViewDocument
 
 
 async def change_view(
@@ -39,14 +39,17 @@ async def change_view(
     if head is None:
         raise ConversationNotFound
     upto = head["seq"] if given.clear else None
+    fields: ViewDocument = {}
+    if given.archived is not None:
+        fields["archived"] = given.archived
+    if given.favourite is not None:
+        fields["favourite"] = given.favourite
+    if given.hidden is not None:
+        # A newer message lists it again.
+        fields["unlistedUpToSeq"] = head["seq"] if given.hidden else -1
     at = context.clock() if context.options.extra_events else None
     if not await views.change(
-        context.database,
-        conversation_id,
-        user_id,
-        _fields_of(given, head),
-        hidden_up_to_seq=upto,
-        at=at,
+        context.database, conversation_id, user_id, fields, hidden_up_to_seq=upto, at=at
     ):
         raise ForbiddenRead
     context.snapshots.forget(conversation_id)
@@ -56,15 +59,3 @@ async def change_view(
     viewed = await load_viewed(context, user_id, conversation_id)
     publish_view(context, user_id, viewed)
     return viewed
-
-
-def _fields_of(given: inputs.ViewChange, head: CounterDocument) -> ViewDocument:
-    """The given fields as they are stored."""
-    fields: ViewDocument = {}
-    if given.archived is not None:
-        fields["archived"] = given.archived
-    if given.favourite is not None:
-        fields["favourite"] = given.favourite
-    if given.hidden is not None:
-        fields["unlistedUpToSeq"] = head["seq"] if given.hidden else -1
-    return fields

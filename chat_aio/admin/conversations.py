@@ -13,7 +13,7 @@ from chat_aio.actions.maintenance.conversations import deleting, importing
 from chat_aio.actions.maintenance.conversations.deleting import PlannedDeletion, plan_deletions
 from chat_aio.actions.maintenance.conversations.exporting import CannotExport, export_conversations
 from chat_aio.actions.maintenance.conversations.file_reader import WrongFile
-from chat_aio.actions.maintenance.conversations.importing import ImportPlan, plan_import
+from chat_aio.actions.maintenance.conversations.importing import plan_import
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.files import opened
 from chat_aio.admin.options import acting, an_id, reading
@@ -82,7 +82,19 @@ def import_(file: Path, dry_run: bool, as_json: bool, **place: Any) -> None:
         plan = await plan_import(session.context, file, progress=progress_bar)
         if not dry_run:
             await importing.carry_out(session.context, plan, progress=progress_bar)
-        return _outcome(plan, dry_run=dry_run)
+        new, unchanged = plan.counts(new=True), plan.counts(new=False)
+        document: dict[str, object] = {
+            "conversations": new.conversations,
+            "messages": new.messages,
+            "unchanged": {"conversations": unchanged.conversations, "messages": unchanged.messages},
+        }
+        said = [f"{'Would import' if dry_run else 'Imported'} {counted(new)}."]
+        if unchanged.conversations:
+            said.append(f"There already: {counted(unchanged)}.")
+        if dry_run:
+            document = {"dryRun": True, **document}
+            said.append("Dry run: nothing was written.")
+        return Outcome(document, "\n".join(said))
 
     try:
         with nullcontext() if dry_run else resumable():
@@ -132,19 +144,3 @@ def delete(conversation_ids: tuple[str, ...], reason: str | None, **place: Any) 
 def _remark(planned: Sequence[PlannedDeletion]) -> str | None:
     before = [found.conversation_id for found in planned if found.is_deleted]
     return f"Deleted before, and completed now: {', '.join(before)}." if before else None
-
-
-def _outcome(plan: ImportPlan, *, dry_run: bool) -> Outcome:
-    new, unchanged = plan.counts(new=True), plan.counts(new=False)
-    document: dict[str, object] = {
-        "conversations": new.conversations,
-        "messages": new.messages,
-        "unchanged": {"conversations": unchanged.conversations, "messages": unchanged.messages},
-    }
-    said = [f"{'Would import' if dry_run else 'Imported'} {counted(new)}."]
-    if unchanged.conversations:
-        said.append(f"There already: {counted(unchanged)}.")
-    if dry_run:
-        document = {"dryRun": True, **document}
-        said.append("Dry run: nothing was written.")
-    return Outcome(document, "\n".join(said))

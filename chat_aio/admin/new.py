@@ -56,7 +56,14 @@ def new(name: str, into: Path | None) -> None:
     _require_name(name)
     folder = into or Path(name)
     try:
-        _require_free(folder)
+        if folder.is_dir():
+            if any(folder.iterdir()):
+                raise click.ClickException(f"{folder} is not empty: nothing was written")
+        elif folder.exists() or folder.is_symlink():
+            raise click.ClickException(f"{folder} already exists, and is no folder")
+        # Parents are not made: a mistyped path would spread new folders.
+        elif not folder.absolute().parent.is_dir():
+            raise click.ClickException(f"there is no folder {folder.absolute().parent}")
         _write(name, folder)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None
@@ -94,17 +101,6 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:
         return found is not None and found.origin is not None
     return True
-
-
-def _require_free(folder: Path) -> None:
-    if folder.is_dir():
-        if any(folder.iterdir()):
-            raise click.ClickException(f"{folder} is not empty: nothing was written")
-    elif folder.exists() or folder.is_symlink():
-        raise click.ClickException(f"{folder} already exists, and is no folder")
-    # Parents are not made: a mistyped path would spread new folders.
-    elif not folder.absolute().parent.is_dir():
-        raise click.ClickException(f"there is no folder {folder.absolute().parent}")
 
 
 def _write(name: str, folder: Path) -> None:

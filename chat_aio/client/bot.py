@@ -166,8 +166,12 @@ class Bot:
             async for event in stream:
                 if isinstance(event, ResetEvent):
                     await self._handle_unread()
-                elif isinstance(event, ChangedEvent):
-                    await self._take_changes(event)
+                elif isinstance(event, ChangedEvent) and self._on_changed is not None:
+                    try:
+                        await self._on_changed(event)
+                    # As with messages: a handler that fails must not stop the bot.
+                    except Exception:
+                        log.exception("the handler of stream.changed failed")
                 elif isinstance(event, MessageEvent) and event.type == "message.created":
                     await self._handle(event.message)
                 # Only now: if the process dies before, the event comes again.
@@ -175,14 +179,6 @@ class Bot:
                 if self._positions is not None and position and position != self._position:
                     await self._positions.save(position)
                     self._position = position
-
-    async def _take_changes(self, event: ChangedEvent) -> None:
-        try:
-            if self._on_changed is not None:
-                await self._on_changed(event)
-        # As with messages: a handler that fails must not stop the bot.
-        except Exception:
-            log.exception("the handler of stream.changed failed")
 
     def _add(self, first_word: str | None, handler: Handler) -> None:
         name = f"{first_word or ''}:{getattr(handler, '__name__', type(handler).__name__)}"

@@ -116,10 +116,19 @@ class Connection:
         deadline = _now() + self._retry_seconds
         # Encoded once, so that every attempt sends the same bytes under the same idempotency key.
         raw = None if body is None else json_from(body)
+        headers = {"Accept": "application/json"}
+        if raw is not None:
+            headers["Content-Type"] = "application/json"
+        # Of each attempt: a half-open connection must not use up the whole time.
+        timeout = ClientTimeout(total=ATTEMPT_SECONDS)
         attempt = 0
         while True:
             try:
-                return await self._attempt(method, path, query, raw)
+                response = await self.request(
+                    method, path, timeout=timeout, query=query, headers=headers, body=raw
+                )
+                async with response:
+                    return object_from(response, await response.read())
             except (ChatError, *CUT) as failure:
                 pause = _pause_after(failure, attempt)
                 if not repeats or pause is None or _now() + pause > deadline:
@@ -127,20 +136,6 @@ class Connection:
             # Outside the handler: an error of the sleep would carry the failure as its context.
             await asyncio.sleep(pause)
             attempt += 1
-
-    async def _attempt(
-        self, method: str, path: tuple[str, ...], query: Headers | None, body: bytes | None
-    ) -> dict[str, Any]:
-        headers = {"Accept": "application/json"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        # Of each attempt: a half-open connection must not use up the whole time.
-        timeout = ClientTimeout(total=ATTEMPT_SECONDS)
-        response = await self.request(
-            method, path, timeout=timeout, query=query, headers=headers, body=body
-        )
-        async with response:
-            return object_from(response, await response.read())
 
     async def refusal(self, response: ClientResponse) -> ChatError:
         """The error for a response that is not the expected one."""

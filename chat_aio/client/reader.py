@@ -70,19 +70,14 @@ class EventReader:
         """Move to the positions that come next. They belong to the event before them: a caller that
         stores `last_event_id` after processing it must not be given the event again."""
         while self._frames and not self._frames[0].data:
-            self._move(self._frames.popleft().id)
-
-    def _move(self, position: str | None) -> None:
-        """Move to a position that the service has sent.
-
-        The events of a replay from storage are not in the order of positions: after each one the
-        service repeats the position that the stream was opened with, so that a replay that is cut
-        starts over. Any other position, or the same one without an event before it, ends that
-        phase. Later only the ids of created events are positions: an edit has the id of its
-        message, which may be old, and is followed by the position.
-        """
-        if position != self.last_event_id or not self._after_event:
-            self._in_order = True
-        # By the standard an empty id means that there is no position.
-        self.last_event_id = position or None
-        self._after_event = False
+            position = self._frames.popleft().id
+            # The events of a replay from storage are not in the order of positions: after each one
+            # the service repeats the position that the stream was opened with, so that a replay
+            # that is cut starts over. Any other position, or the same one without an event before
+            # it, ends that phase. Later only the ids of created events are positions: an edit has
+            # the id of its message, which may be old, and is followed by the position.
+            if position != self.last_event_id or not self._after_event:
+                self._in_order = True
+            # By the standard an empty id means that there is no position.
+            self.last_event_id = position or None
+            self._after_event = False

@@ -42,22 +42,19 @@ class Parser:
         *lines, self._rest = _LINE_END.split(self._rest + text)
         for line in lines:
             if line:
-                self._read(line)
+                name, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                match name:
+                    case "data":
+                        self._data.append(value)
+                    case "event":
+                        self._event = value
+                    case "id" if "\0" not in value:
+                        self._id = value
+                    case "retry" if value.isascii() and value.isdigit():
+                        self.retry_ms = int(value)
             else:
                 # A frame with an id alone is passed on, too: it moves the client's position.
                 if self._data or self._id is not None:
                     yield Frame(self._id, self._event or "message", "\n".join(self._data))
                 self._id, self._event, self._data = None, "", []
-
-    def _read(self, line: str) -> None:
-        name, _, value = line.partition(":")
-        value = value.removeprefix(" ")
-        match name:
-            case "data":
-                self._data.append(value)
-            case "event":
-                self._event = value
-            case "id" if "\0" not in value:
-                self._id = value
-            case "retry" if value.isascii() and value.isdigit():
-                self.retry_ms = int(value)

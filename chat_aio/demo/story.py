@@ -84,12 +84,30 @@ a button stops me. I am a script: in your app a language model has my place."""
 async def tell_story(chat: Chat, files: Attachments) -> None:
     """Have the people talk, over the same API as any host's."""
     story = Story(chat, files)
-    picture = await _engine_room(story)
-    await _two_by_two(story)
+    # A group with a picture and a file.
+    place = await story.group("ada", "Engine room")
+    await story.say("ada", place, "Welcome to the engine room!")
+    picture = await story.upload("grace", place, "moth.png", await asyncio.to_thread(moth))
+    shown = await story.say("grace", place, MOTH, attachment_ids=[picture])
+    log_book = await story.upload("linus", place, "log-book.txt", LOG_BOOK.encode())
+    await story.say("linus", place, "Here is the page.", attachment_ids=[log_book])
+    recovery = "Then let's write the recovery path before we need it."
+    await story.read(await story.say("margaret", place, recovery), *TALKING)
+    # Direct conversations, and what one of them leads to: a report.
+    place = await story.direct("grace", "margaret")
+    await story.read(await story.say("margaret", place, "Thank you for the review!"), "grace")
+    place = await story.direct("dennis", "linus")
+    rude = await story.say("dennis", place, "Your tabs are spaces.")
+    reason = "Unkind, though not wrong"
+    await story.api.moderation.report("linus", "message", rude.id, reason)
+    await story.read(rude, "linus")
+    await story.say("linus", place, "And your spaces are tabs.")
+    place = await story.direct("ada", "grace")
+    await story.say("grace", place, "Do you have a minute for the compiler?")
     for user_id in TALKING:
         place = await story.direct(ASSISTANT, user_id)
         await story.say(ASSISTANT, place, GREETING.format(name=NAMES[user_id]), role="assistant")
-    await _tour(story, picture)
+    await _tour(story, shown)
 
 
 class Story:
@@ -119,33 +137,6 @@ class Story:
     async def read(self, last: Message, *user_ids: str) -> None:
         for user_id in user_ids:
             await self.api.mark_read(user_id, last.conversation_id, last.id)
-
-
-async def _engine_room(story: Story) -> Message:
-    """A group with a picture and a file; returns the message with the picture."""
-    place = await story.group("ada", "Engine room")
-    await story.say("ada", place, "Welcome to the engine room!")
-    picture = await story.upload("grace", place, "moth.png", await asyncio.to_thread(moth))
-    found = await story.say("grace", place, MOTH, attachment_ids=[picture])
-    log_book = await story.upload("linus", place, "log-book.txt", LOG_BOOK.encode())
-    await story.say("linus", place, "Here is the page.", attachment_ids=[log_book])
-    recovery = "Then let's write the recovery path before we need it."
-    await story.read(await story.say("margaret", place, recovery), *TALKING)
-    return found
-
-
-async def _two_by_two(story: Story) -> None:
-    """Direct conversations, and what one of them leads to: a report."""
-    place = await story.direct("grace", "margaret")
-    await story.read(await story.say("margaret", place, "Thank you for the review!"), "grace")
-    place = await story.direct("dennis", "linus")
-    rude = await story.say("dennis", place, "Your tabs are spaces.")
-    reason = "Unkind, though not wrong"
-    await story.api.moderation.report("linus", "message", rude.id, reason)
-    await story.read(rude, "linus")
-    await story.say("linus", place, "And your spaces are tabs.")
-    place = await story.direct("ada", "grace")
-    await story.say("grace", place, "Do you have a minute for the compiler?")
 
 
 async def _tour(story: Story, picture: Message) -> None:

@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
@@ -57,14 +56,22 @@ class Delivery:
 
     async def deliver(self, changes: Sequence[StreamChange], *, is_live: bool) -> None:
         """Deliver a batch of changes and notify the observers."""
-        before = self._hub.deliveries
+        before, tallies = self._hub.deliveries, self._context.unread_tallies
         # Invalidate first: a client that reacts to an event must not be answered from an old
         # snapshot.
         await self._invalidate(changes)
         for event in await self._translator.events_from(changes):
             if isinstance(event, Event):
                 await self._publish(event)
-                self._count(event)
+                # The event may change unread counts.
+                if isinstance(event, MessageCreated):
+                    if self._hub.has_listeners(event.conversation_id):
+                        message = NewMessage(event.seq, event.sender_id, event.mentioned)
+                        tallies.note_message(event.conversation_id, message)
+                elif isinstance(event, MessageChanged):
+                    tallies.note_edit(event.conversation_id, event.mentioned)
+                elif isinstance(event, ConversationChanged):
+                    self._outdate((*event.added, *event.removed), event.conversation_id)
                 continue
             if event.name == "read.updated":
                 self._outdate(event.user_ids, *event.conversation_ids)
@@ -118,7 +125,11 @@ class Delivery:
                     if is_deletion(change.document):
                         context.snapshots.forget(change.document["conversationId"])
                     for user_id in users_in(change.document, OWN):
-                        self._take_own(user_id, change.document)
+                        conversation_id = change.document["conversationId"]
+                        self._outdate([user_id], conversation_id)
+                        if upto := change.document.get("hiddenUpToSeq"):
+                            context.snapshots.forget(conversation_id)
+                            self._hub.hide(user_id, conversation_id, seq_of(upto))
             # Another program may have written the document in a wrong shape.
             except (TypeError, KeyError, AttributeError) as error:
                 log.error("document %r has a wrong shape: %r", change.document_id, error)
@@ -126,30 +137,10 @@ class Delivery:
         if may_ban:
             await self.end_banned()
 
-    def _count(self, event: Event) -> None:
-        """Note what an event changes of unread counts."""
-        tallies, conversation_id = self._context.unread_tallies, event.conversation_id
-        if isinstance(event, MessageCreated):
-            if self._hub.has_listeners(conversation_id):
-                message = NewMessage(event.seq, event.sender_id, event.mentioned)
-                tallies.note_message(conversation_id, message)
-        elif isinstance(event, MessageChanged):
-            tallies.note_edit(conversation_id, event.mentioned)
-        elif isinstance(event, ConversationChanged):
-            self._outdate((*event.added, *event.removed), conversation_id)
-
     def _outdate(self, user_ids: Iterable[str], *conversation_ids: str) -> None:
         for user_id in user_ids:
             for conversation_id in conversation_ids:
                 self._context.unread_tallies.outdate(user_id, conversation_id)
-
-    def _take_own(self, user_id: str, signal: Mapping[str, Any]) -> None:
-        """A user's own state in a conversation has changed."""
-        conversation_id = signal["conversationId"]
-        self._outdate([user_id], conversation_id)
-        if upto := signal.get("hiddenUpToSeq"):
-            self._context.snapshots.forget(conversation_id)
-            self._hub.hide(user_id, conversation_id, seq_of(upto))
 
     async def _publish(self, event: Event) -> None:
         if isinstance(event, DurableEvent):

@@ -91,7 +91,17 @@ class Hub:
         and the removed see the event. Other tasks, the sender's response among them, run between
         slices of streams."""
         if isinstance(event, ConversationChanged):
-            self._admit(event)
+            for user_id in event.added:
+                upto = event.hidden.get(user_id) if event.hidden else None
+                for stream in self._by_user.get(user_id, ()):
+                    # Also if nothing is hidden: an earlier stay may have had hidden messages.
+                    if upto or event.conversation_id in stream.hidden:
+                        kept = {**stream.hidden, event.conversation_id: upto or 0}
+                        stream.hidden = {name: seq for name, seq in kept.items() if seq} or NOTHING
+                    if stream.subscribed:
+                        self._enter(stream, event.conversation_id)
+                    else:  # Its conversations are still being read; `subscribe` applies this later.
+                        stream.membership[event.conversation_id] = True
         if not isinstance(event, ConversationChanged) or event.delivered:
             subscribed = self._by_conversation.get(event.conversation_id, ())
             streams = (*subscribed, *self._hearing_all)
@@ -233,19 +243,6 @@ class Hub:
                 act(stream)
             if start + SLICE < len(streams):
                 await asyncio.sleep(0)
-
-    def _admit(self, event: ConversationChanged) -> None:
-        for user_id in event.added:
-            upto = event.hidden.get(user_id) if event.hidden else None
-            for stream in self._by_user.get(user_id, ()):
-                # Also if nothing is hidden: an earlier stay may have had hidden messages.
-                if upto or event.conversation_id in stream.hidden:
-                    hidden = {**stream.hidden, event.conversation_id: upto or 0}
-                    stream.hidden = {name: seq for name, seq in hidden.items() if seq} or NOTHING
-                if stream.subscribed:
-                    self._enter(stream, event.conversation_id)
-                else:  # Its conversations are still being read; `subscribe` applies this later.
-                    stream.membership[event.conversation_id] = True
 
     def _end_following(self, event: ConversationChanged) -> None:
         """End the streams that follow the conversation and have another right to read it now, or

@@ -120,9 +120,6 @@ class Metrics(Observer):
         self._replay_events = new.counter("replay_events", "Events replayed", source=Source)
         self._replay_bytes = new.counter("replay_bytes", "Bytes replayed", source=Source)
         self._resets = new.counter("resets", "Streams that told of a reset", reason=Reset)
-        self._add_notifications(new)
-
-    def _add_notifications(self, new: _Maker) -> None:
         self._notifications = new.counter(
             "notifications", "Notifications", outcome=NotificationOutcome
         )

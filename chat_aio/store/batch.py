@@ -49,7 +49,16 @@ async def write_batch(
     DuplicateWrite if a number or key is in use, and StorageUnavailable if the commit's outcome is
     still unknown at `deadline` (monotonic).
     """
-    leaders, followers = _folded(drafts)
+    # Of drafts with the same key the first is written; the others get its outcome.
+    first: dict[Key, Draft] = {}
+    leaders: list[Draft] = []
+    followers: dict[Draft, Draft] = {}
+    for draft in drafts:
+        leader = first.setdefault(draft.key, draft) if draft.key else draft
+        if leader is draft:
+            leaders.append(draft)
+        else:
+            followers[draft] = leader
     outcomes: dict[Draft, Decision] = {}
     # If some drafts repeat keys, the attempt writes nothing and decides only those; the others are
     # part of the next attempt.
@@ -65,19 +74,6 @@ async def write_batch(
             outcome = Appended(outcome.message, repeated=True)
         outcomes[follower] = outcome
     return outcomes
-
-
-def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
-    """The drafts with distinct keys, and for each other draft the one with the same key."""
-    first: dict[Key, Draft] = {}
-    leaders, followers = [], {}
-    for draft in drafts:
-        leader = first.setdefault(draft.key, draft) if draft.key else draft
-        if leader is draft:
-            leaders.append(draft)
-        else:
-            followers[draft] = leader
-    return leaders, followers
 
 
 Stored = dict[Key | None, MessageDocument]
@@ -106,8 +102,16 @@ async def _write(
     epochs = {name: head["epoch"] for name, head in heads.items()}
     # A repeated request gets its message, however early it comes.
     keys = [draft.key for draft in (*writable, *refused) if draft.key]
-    if keys and (stored := await _stored(database, keys, session)):
-        raise Unchanged(BatchAttempt(epochs, refused, stored=stored))
+    if keys:
+        earlier = database.messages.find(
+            {"$or": [with_key(key) for key in keys]}, READ, session=session
+        )
+        stored: Stored = {
+            (message["conversationId"], message["senderId"], message["clientMessageId"]): message
+            for message in await earlier.to_list(None)
+        }
+        if stored:
+            raise Unchanged(BatchAttempt(epochs, refused, stored=stored))
     if not writable:
         raise Unchanged(BatchAttempt(epochs, refused))
     numbering.number(writable, heads)
@@ -132,17 +136,6 @@ async def _insert(
         if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
             raise DuplicateWrite from unquoted(error)
         raise
-
-
-async def _stored(database: Database, keys: Sequence[Key], session: Session) -> Stored:
-    """The messages that earlier sends with these idempotency keys have stored."""
-    found = await database.messages.find(
-        {"$or": [with_key(key) for key in keys]}, READ, session=session
-    ).to_list(None)
-    return {
-        (message["conversationId"], message["senderId"], message["clientMessageId"]): message
-        for message in found
-    }
 
 
 async def _count_replies(database: Database, drafts: Iterable[Draft], session: Session) -> None:

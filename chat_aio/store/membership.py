@@ -301,7 +301,15 @@ def _update(
     if (bool(added), bool(change.removed), bool(change.roles)).count(True) > 1:
         # MongoDB refuses several operators on one array. The transaction has read the array, so a
         # read mark that changes it at the same time conflicts with this write and is not lost.
-        fields["participants"] = _participants_after(change, added, conversation)
+        staying = [
+            {**participant, "role": change.roles.get(participant["userId"], participant["role"])}
+            for participant in conversation["participants"]
+            if participant["userId"] not in change.removed
+        ]
+        # In their order (specification 3.4).
+        fields["participants"] = sorted(
+            [*staying, *added], key=lambda person: (person["joinedAt"], person["userId"])
+        )
         return {"update": {"$set": fields}}
     places = dict(enumerate(change.roles))
     fields |= {f"participants.$[r{place}].role": change.roles[places[place]] for place in places}
@@ -313,22 +321,6 @@ def _update(
         update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}
     filters = [{f"r{place}.userId": user_id} for place, user_id in places.items()]
     return {"update": update, "array_filters": filters or None}
-
-
-def _participants_after(
-    change: MembershipChange,
-    added: Sequence[Mapping[str, Any]],
-    conversation: ConversationDocument,
-) -> list[Mapping[str, Any]]:
-    """All participants after a change, in their order (specification 3.4)."""
-    staying = [
-        {**participant, "role": change.roles.get(participant["userId"], participant["role"])}
-        for participant in conversation["participants"]
-        if participant["userId"] not in change.removed
-    ]
-    return sorted(
-        [*staying, *added], key=lambda participant: (participant["joinedAt"], participant["userId"])
-    )
 
 
 def _sent_before(joining: ParticipantDocument, head: CounterDocument) -> SentBaseline:

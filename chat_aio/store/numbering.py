@@ -138,26 +138,17 @@ async def _raise_counters(
         if head:
             return {conversation_id: head}
     else:
-        await _raise_many(database, groups, now, session)
+        raises = [
+            UpdateOne({"_id": conversation_id, "epoch": epoch, **_COUNTS}, _raised(newest, now))
+            for conversation_id in sorted(groups)  # One lock order for all processes.
+            for epoch, newest in [_newest(groups[conversation_id])]
+        ]
+        await database.counters.bulk_write(raises, ordered=False, session=session)
     chosen = {"_id": {"$in": list(groups)}, **ADDABLE}
     found = await database.counters.find(chosen, WITHOUT_COUNTS, session=session).to_list(None)
     return {
         counter["_id"]: cast(CounterDocument, counter) for counter in readable("counters", found)
     }
-
-
-async def _raise_many(
-    database: Database, groups: dict[str, list[Draft]], now: datetime, session: Session
-) -> None:
-    await database.counters.bulk_write(
-        [
-            UpdateOne({"_id": conversation_id, "epoch": epoch, **_COUNTS}, _raised(newest, now))
-            for conversation_id in sorted(groups)  # One lock order for all processes.
-            for epoch, newest in [_newest(groups[conversation_id])]
-        ],
-        ordered=False,
-        session=session,
-    )
 
 
 async def _recheck(

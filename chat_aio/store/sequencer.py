@@ -215,7 +215,10 @@ class Sequencer:
                 parts = _halves(drafts)
                 if len(parts) == 1:
                     self._leave_common(drafts)
-                    self._note_contended(drafts[0].conversation_id)
+                    now = time.monotonic()
+                    lately = {name: until for name, until in self._contended.items() if until > now}
+                    contended = {drafts[0].conversation_id: now + CONTENDED_SECONDS}
+                    self._contended = {**lately, **contended}
                 elif tries == TRIES_TOGETHER:
                     return parts
                 await end_orphans(self._database, since=began)
@@ -227,11 +230,6 @@ class Sequencer:
                 if not isinstance(error, DuplicateWrite) or tries > REBUILDS:
                     await self._separate(waited_for, error)
         return ()
-
-    def _note_contended(self, conversation_id: str) -> None:
-        now = time.monotonic()
-        lately = {name: until for name, until in self._contended.items() if until > now}
-        self._contended = {**lately, conversation_id: now + CONTENDED_SECONDS}
 
     def _leave_common(self, drafts: Sequence[Draft]) -> None:
         """If this is the common flight, it is over or waits for others: the next one may gather."""

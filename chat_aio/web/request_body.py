@@ -73,7 +73,14 @@ def object_from(raw: bytes) -> dict[str, Any]:
         raise InvalidInput(f"the body has more than {MAX_LEVELS} levels")
     # Most bodies have none of these: a search of the bytes spares walking through the values.
     if _LARGE_NUMBER.search(raw):
-        _check_numbers(value)
+        # Layer by layer after parsing: much cheaper than a callback for every number.
+        for layer in _layers(value):
+            integers = [element for element in layer if type(element) is int]
+            if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
+                raise InvalidInput("the body has an integer that does not fit into 64 bits")
+            floats = {element for element in layer if type(element) is float}
+            if inf in floats or -inf in floats:
+                raise InvalidInput("the body has a number that is too large")
     if _SURROGATE.search(raw):
         try:
             json.dumps(value, ensure_ascii=False).encode()
@@ -110,18 +117,6 @@ async def _read(request: web.Request, limit: int) -> bytes:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
-
-
-def _check_numbers(value: object) -> None:
-    """Refuse numbers that a double or 64 bits cannot hold. Checked layer by layer after parsing,
-    which is much cheaper than a callback for every number."""
-    for layer in _layers(value):
-        integers = [element for element in layer if type(element) is int]
-        if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
-            raise InvalidInput("the body has an integer that does not fit into 64 bits")
-        floats = {element for element in layer if type(element) is float}
-        if inf in floats or -inf in floats:
-            raise InvalidInput("the body has a number that is too large")
 
 
 def _layers(value: object) -> Iterator[list[object]]:

@@ -89,7 +89,21 @@ class ReplayBuffer:
         else:
             self._changed[name] = kept
         while len(self._events) > self._max_events or self._bytes > self._max_bytes:
-            self._drop_oldest()
+            oldest = self._events.popleft()
+            self._dropped = max(self._dropped or oldest.order, oldest.order)
+            conversation_id, _ = oldest.name
+            self._bytes -= oldest.size
+            # The oldest event of all is also the oldest one of its conversation.
+            remaining = self._by_conversation[conversation_id]
+            remaining.popleft()
+            if not remaining:
+                del self._by_conversation[conversation_id]
+            if self._created.get(oldest.name) is oldest:
+                del self._created[oldest.name]
+            if self._changed.get(oldest.name) is oldest:
+                del self._changed[oldest.name]
+            if self._newest.get(conversation_id) is oldest:
+                del self._newest[conversation_id]
 
     def clear(self) -> None:
         """Drop everything, because a gap separates it from what follows."""
@@ -144,20 +158,3 @@ class ReplayBuffer:
             if conversation_id in self._newest
         ]
         return max(held, key=lambda event: event.index, default=None)
-
-    def _drop_oldest(self) -> None:
-        event = self._events.popleft()
-        self._dropped = max(self._dropped or event.order, event.order)
-        conversation_id, _ = event.name
-        self._bytes -= event.size
-        # The oldest event of all is also the oldest one of its conversation.
-        remaining = self._by_conversation[conversation_id]
-        remaining.popleft()
-        if not remaining:
-            del self._by_conversation[conversation_id]
-        if self._created.get(event.name) is event:
-            del self._created[event.name]
-        if self._changed.get(event.name) is event:
-            del self._changed[event.name]
-        if self._newest.get(conversation_id) is event:
-            del self._newest[conversation_id]

@@ -123,7 +123,19 @@ async def rows_of(
     async for message in _messages(database, head, span):
         name = day_of(message["createdAt"])
         if day is None:
-            turn = await _turn_before(database, head, message["seq"])
+            # The first message of the span may answer the newest one before it.
+            chosen = {
+                "conversationId": head["_id"],
+                "seq": {"$lt": message["seq"]},
+                "createdAt": {"$type": "date"},
+                "senderId": {"$type": "string"},
+            }
+            before = await database.read(
+                partial(database.messages.find_one, chosen, _SHOWN, sort=[("seq", -1)]),
+                seconds=SECONDS,
+            )
+            if before:
+                turn = _Turn(before["senderId"], before["createdAt"], before["createdAt"])
         if day is None or name > day.name:
             if day is not None:
                 yield day.row(head)
@@ -142,20 +154,6 @@ async def rows_of(
         turn = _Turn(sender_id, at, at)
     if day is not None:
         yield day.row(head)
-
-
-async def _turn_before(database: Database, head: Head, seq: int) -> _Turn | None:
-    """The turn of the sender of the newest message below a seq."""
-    chosen = {
-        "conversationId": head["_id"],
-        "seq": {"$lt": seq},
-        "createdAt": {"$type": "date"},
-        "senderId": {"$type": "string"},
-    }
-    found = await database.read(
-        partial(database.messages.find_one, chosen, _SHOWN, sort=[("seq", -1)]), seconds=SECONDS
-    )
-    return found and _Turn(found["senderId"], found["createdAt"], found["createdAt"])
 
 
 async def _messages(database: Database, head: Head, span: Span) -> AsyncIterator[Sent]:

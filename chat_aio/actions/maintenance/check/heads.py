@@ -1,7 +1,7 @@
 """Checking a conversation against its head, and the stored counts: sent messages, unread messages,
 the replies of threads."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
 
@@ -116,29 +116,24 @@ async def unread_counts(snapshot: ConversationSnapshot) -> list[Violation]:
     """The unread counts that users see, compared with the existing messages of others."""
     readers = [*_readers(snapshot)]
     starts = {reader["userId"]: _start(snapshot, reader) for reader in readers}
-    there = await _messages_behind(snapshot, {*starts.values()})
+    behind: dict[int, int] = {}
+    above, upto = 0, snapshot.last_seq
+    # From the latest start to the earliest: every message is counted once.
+    for start in sorted({*starts.values()}, reverse=True):
+        if start < upto:
+            above += await snapshot.count_messages(after=start, upto=upto)
+            upto = start
+        behind[start] = above
     spans = {user_id: (start, snapshot.last_seq) for user_id, start in starts.items()}
     own = await snapshot.count_own(spans)
     violations = []
     for user_id, start in starts.items():
         shown = await snapshot.count_unread(user_id)
-        counted = there[start] - own.get(user_id, 0)
+        counted = behind[start] - own.get(user_id, 0)
         if shown != counted:
             found = f"{shown} of {user_id}"
             violations.append(violation_in(snapshot, "unread.count", found, counted))
     return violations
-
-
-async def _messages_behind(snapshot: ConversationSnapshot, starts: Iterable[int]) -> dict[int, int]:
-    """The number of messages behind each of these numbers. Every message is counted once."""
-    counts: dict[int, int] = {}
-    above, upto = 0, snapshot.last_seq
-    for start in sorted(starts, reverse=True):
-        if start < upto:
-            above += await snapshot.count_messages(after=start, upto=upto)
-            upto = start
-        counts[start] = above
-    return counts
 
 
 def _readers(snapshot: ConversationSnapshot) -> Iterator[Mapping[str, Any]]:

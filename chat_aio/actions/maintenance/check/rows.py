@@ -75,28 +75,21 @@ async def moderation(database: Database) -> Findings:
         right = "nothing, for it is revoked" if ban.get("revokedAt") else ban.get("userId")
         found = ban["activeUserId"]
         findings.violations.append(Violation("ban.active-user", "bans", ban["_id"], found, right))
-    findings.violations += await _open_reports(database)
-    for collection in (*KEYED, "bans", "reports"):
-        findings.checked[collection] += await stored.count_rows(database, collection)
-    return findings
-
-
-async def _open_reports(database: Database) -> list[Violation]:
-    """An open report must have its key unless another report has it; no other report has one."""
+    # An open report must have its key unless another report has it; no other report has one.
     kept = await stored.list_keyed_reports(database, UNRESOLVED)
-    suspects = [report["_id"] for report in kept if report.get("openKey") != _key_of(report)]
-    violations = []
-    for suspect in suspects:
+    for suspect in [row["_id"] for row in kept if row.get("openKey") != _key_of(row)]:
         # Read again, with the one that has its key: the chat runs, and may have moved either.
         report, is_held = await stored.find_report_and_holder(database, suspect, _key_of)
-        if report is None or report.get("openKey") == (expected := _key_of(report)):
+        if report is None or report.get("openKey") == (key := _key_of(report)):
             continue
         if "openKey" not in report and is_held:
             continue
-        right = expected or f"nothing, for it is {report.get('status')}"
+        right = key or f"nothing, for it is {report.get('status')}"
         found = report.get("openKey")
-        violations.append(Violation("report.open-key", "reports", suspect, found, right))
-    return violations
+        findings.violations.append(Violation("report.open-key", "reports", suspect, found, right))
+    for collection in (*KEYED, "bans", "reports"):
+        findings.checked[collection] += await stored.count_rows(database, collection)
+    return findings
 
 
 def _key_of(report: Mapping[str, Any]) -> str | None:
