@@ -1,11 +1,10 @@
 """The connection breaks, and nothing is lost or doubled."""
 
-from functools import partial
+from dataclasses import replace
 
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from chat_aio import Options
 from chat_aio.demo import application
 from tests.browser.acting import stop_time
 from tests.browser.conftest import Visit
@@ -129,7 +128,8 @@ async def test_a_stream_that_is_refused_is_tried_again(
 
 @pytest.fixture
 def frequent_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "Options", partial(Options, heartbeat_interval_ms=500))
+    options = replace(application.OPTIONS, heartbeat_interval_ms=500)
+    monkeypatch.setattr(application, "OPTIONS", options)
 
 
 async def test_a_line_that_says_nothing_any_more_is_noticed(
