@@ -9,6 +9,20 @@ MessageEventType = Literal["message.created", "message.updated", "message.delete
 ReactionEventType = Literal["reaction.added", "reaction.removed"]
 ConversationEventType = Literal["participant.added", "participant.removed", "conversation.updated"]
 
+StoredEventType = Literal[
+    "message.created",
+    "message.updated",
+    "message.deleted",
+    "reaction.added",
+    "reaction.removed",
+    "conversation.created",
+    "conversation.updated",
+    "conversation.deleted",
+    "participant.added",
+    "participant.removed",
+]
+"""The events about stored changes, for all users alike: those that webhooks post."""
+
 
 class StreamEvent(Wire):
     """An event, and its position in the stream that it was read from."""
