@@ -51,6 +51,7 @@ LATER = {
     "doctor": "chat_aio.admin.doctor.command:doctor",
     "purge-records": "chat_aio.admin.records:purge_records",
     "notifications": "chat_aio.admin.notifications:notifications",
+    "webhooks": "chat_aio.admin.webhooks:webhooks",
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
     "users": "chat_aio.admin.users:users",

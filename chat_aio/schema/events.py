@@ -1,6 +1,6 @@
 """The events that a stream delivers: the shape of each event's data, by its `type`."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from chat_aio.schema.models import Conversation, ConversationBan, JoinRequest, Message, Report
 from chat_aio.schema.wire import Timestamp, Wire
@@ -21,7 +21,9 @@ StoredEventType = Literal[
     "participant.added",
     "participant.removed",
 ]
-"""The events about stored changes, for all users alike: those that webhooks post."""
+"""The events about stored changes, the same for all users: those that webhooks post."""
+
+STORED_EVENTS: tuple[StoredEventType, ...] = get_args(StoredEventType)
 
 
 class StreamEvent(Wire):

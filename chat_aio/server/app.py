@@ -15,7 +15,16 @@ from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins import Attachments, Drafts, Filter, Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Plugin,
+    Presence,
+    Receipts,
+    Typing,
+    Webhooks,
+)
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.header_auth import Callers
@@ -52,7 +61,23 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
 
 
 def plugins_of(settings: ServeSettings) -> list[Plugin]:
-    return [PLUGINS[name](settings) for name in settings.plugins]
+    """Raises SetupError for a webhook without its secret, or with a wrong one."""
+    return [*(PLUGINS[name](settings) for name in settings.plugins), *_webhooks_of(settings)]
+
+
+def _webhooks_of(settings: ServeSettings) -> list[Plugin]:
+    url, secret = settings.webhook_url, settings.webhook_secret
+    if url is None and secret is None:
+        return []
+    if url is None or secret is None:
+        raise SetupError("webhook_url and webhook_secret need each other")
+    try:
+        return [Webhooks(url, secret, events=settings.webhook_events)]
+    except ValueError:
+        # Its text may quote the secret.
+        raise SetupError(
+            "webhook_secret must be whsec_ and base64 of 24 to 64 random bytes"
+        ) from None
 
 
 def require_rate_limits(settings: ServeSettings) -> None:

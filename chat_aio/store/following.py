@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,9 @@ CLOSE_SECONDS = 1.0
 ENDS = ("drop", "rename", "dropDatabase", "invalidate")
 """After these the stream cannot be resumed."""
 
+_TOKEN = re.compile("[0-9A-F]{18,}")
+"""Hexadecimal digits, which begin with the time in the cluster."""
+
 T = TypeVar("T")
 Changes = Sequence[Mapping[str, Any]]
 
@@ -47,8 +51,10 @@ class Position:
 
     @property
     def order(self) -> str:
-        """A text that is larger for a later position; MongoDB's tokens are compared as text."""
-        return str(self.token.get("_data", "")) if self.token else ""
+        """A text that is larger for a later position: MongoDB's tokens are compared as text. Empty
+        without a token."""
+        text = str(self.token.get("_data")) if self.token else ""
+        return text if _TOKEN.fullmatch(text) else ""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any, NamedTuple, cast
 
-from chat_aio.schema.events import StoredEventType
+from chat_aio.schema.events import STORED_EVENTS
 from chat_aio.schema.wire import json_from
 from chat_aio.store import conversations, messages
 from chat_aio.store.created_messages import CreatedMessage, created_from
@@ -27,15 +27,13 @@ from chat_aio.store.signals import DELETED
 
 log = logging.getLogger(__name__)
 
-STORED_EVENTS: tuple[StoredEventType, ...] = get_args(StoredEventType)
-
 
 class StoredEvent(NamedTuple):
     """A reference to an event. `id` is always the same for one change; `order` is a text, larger
     for a later event. Only reactions and changes of conversations have an `actor_id`."""
 
     id: str
-    type: StoredEventType
+    type: str
     conversation_id: str
     at: datetime
     order: str
@@ -183,10 +181,10 @@ def _id_of(kind: str, source: str) -> str:
     return sha256(f"{kind}\0{source}".encode()).hexdigest()[:32]
 
 
-def _kind(kind: Any) -> StoredEventType:
+def _kind(kind: Any) -> str:
     if kind not in STORED_EVENTS:
         raise ValueError(f"an unknown kind: {kind!r}")
-    return cast(StoredEventType, kind)
+    return str(kind)
 
 
 def _text(value: Any) -> str:

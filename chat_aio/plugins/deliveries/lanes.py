@@ -8,41 +8,43 @@ others.
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import Context
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins.deliveries.lease import LeaseLost, PositionLease
+from chat_aio.plugins.deliveries.rows import Row
+from chat_aio.plugins.deliveries.tries import Tries, error_text
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
-Row = Mapping[str, Any]
-"""A stored delivery, with `notBefore` and the number of failed `tries`."""
-
-READ_AT_ONCE = 50
 LOOKS_AT_ONCE = 32
 LANE_SECONDS = 2.0
 MOST_LANES = 500
 """The maximum number of lanes for older deliveries."""
-
-MOST_NEW_LANES = 5_000
-"""The maximum number of all lanes; a later look wakes the others."""
 
 MOST_FAILING = 10_000
 PAUSE_SECONDS = 1.0
 
 
 class Lanes(ABC):
-    """The lanes of the process that holds the lease, by a key."""
+    """The lanes of the process that holds the lease, by a key. `most_lanes` bounds all lanes, since
+    each may hold `read_at_once` rows; a later look wakes the others."""
 
-    def __init__(self, api: PluginAPI, lease: PositionLease, *, concurrency: int) -> None:
+    most_lanes: ClassVar = 5_000
+    read_at_once: ClassVar = 50
+
+    def __init__(
+        self, api: PluginAPI, lease: PositionLease, *, concurrency: int, tries: Tries
+    ) -> None:
         self._api = api
         self._lease = lease
+        self._tries = tries
         self._looks = asyncio.Semaphore(LOOKS_AT_ONCE)
         self._slots = asyncio.Semaphore(concurrency)
         self._slots_after_failure = asyncio.Semaphore(max(1, concurrency // 4))
@@ -74,7 +76,7 @@ class Lanes(ABC):
         """Something new waits in these lanes."""
         for key in keys:
             if key not in self._lanes:
-                if len(self._lanes) >= MOST_NEW_LANES:
+                if len(self._lanes) >= self.most_lanes:
                     continue
                 self._lanes[key] = asyncio.create_task(self._serve(key), context=Context())
             self._again.add(key)
@@ -91,13 +93,25 @@ class Lanes(ABC):
         await cancel_and_wait(*self._lanes.values())
         self._lanes.clear()
 
-    def set_failing(self, key: str, failing: bool) -> None:
-        """Whether the last try of a lane has failed: then its next ones have separate slots."""
+    def has_delivered(self, key: str) -> None:
+        """A try of this lane has succeeded."""
         self._failing.pop(key, None)
-        if failing:
-            self._failing[key] = None
-            if len(self._failing) > MOST_FAILING:
-                del self._failing[next(iter(self._failing))]
+
+    def after_failure(
+        self, key: str, row: Row, error: BaseException
+    ) -> tuple[Literal["failed", "dead"], dict[str, Any]]:
+        """What becomes of a row whose try has failed, and its changed fields. The next tries of its
+        lane have separate slots."""
+        self._failing[key] = None
+        if len(self._failing) > MOST_FAILING:
+            del self._failing[next(iter(self._failing))]
+        text, tries = error_text(error), row["tries"] + 1
+        failed = {"tries": tries, "error": text}
+        later = self._tries.next_try(tries, due=row["due"], now=self._api.now())
+        if later is not None:
+            return "failed", {**failed, "notBefore": later}
+        log.error("one of %s was given up after %d tries: %s", self._lease.name, tries, text)
+        return "dead", {**failed, "state": "dead"}
 
     async def _serve(self, key: str) -> None:
         try:
@@ -121,7 +135,7 @@ class Lanes(ABC):
         while True:
             async with self._looks:
                 self._lease.require()
-                waiting = await self.read_waiting(key, limit=READ_AT_ONCE)
+                waiting = await self.read_waiting(key, limit=self.read_at_once)
             if not waiting:
                 return
             for row in waiting:

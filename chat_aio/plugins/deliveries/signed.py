@@ -1,6 +1,8 @@
 """Signed HTTP requests, as standardwebhooks.com describes them."""
 
+from base64 import b64decode
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
@@ -9,11 +11,29 @@ from chat_aio.errors import SetupError
 from chat_aio.plugins.deliveries.tries import DeliveryFailed
 
 
+def is_endpoint(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
+def _is_secret(secret: str) -> bool:
+    text = secret.removeprefix("whsec_")
+    try:
+        key = b64decode(text + "=" * (-len(text) % 4), validate=True)
+    except ValueError:
+        return False
+    return secret.startswith("whsec_") and 24 <= len(key) <= 64
+
+
 class SignedEndpoint:
     """Posts JSON to `url`, signed with `secret` (`whsec_` and base64). Anything but a 2xx within
     `seconds` is a failure; redirects are not followed.
 
-    Raises SetupError without the package standardwebhooks, and ValueError for a wrong secret.
+    Raises SetupError without the package standardwebhooks, and ValueError for a wrong URL or
+    secret.
     """
 
     def __init__(self, url: str, secret: str, *, seconds: float) -> None:
@@ -23,7 +43,11 @@ class SignedEndpoint:
             raise SetupError(
                 "webhooks need the extra notifications (docs/start/installation.md)"
             ) from None
+        if not is_endpoint(url):
+            raise ValueError("the url of a webhook must begin with https:// or http://, and a host")
         self._url = url
+        if not _is_secret(secret):
+            raise ValueError("the secret of a webhook: whsec_ and base64 of 24 to 64 random bytes")
         self._signer: Any = Signer(secret)
         self._timeout = ClientTimeout(total=seconds)
 

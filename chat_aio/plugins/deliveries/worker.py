@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
@@ -14,6 +15,11 @@ from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
+LOOK_SECONDS = 1.0
+LOOKS_SHARE = 20
+"""A look at all that wait may take a twentieth of the time."""
+
+COUNT_SECONDS = 10.0
 PAUSE_SECONDS = 0.5
 FINISH_SECONDS = 1.5
 
@@ -32,7 +38,15 @@ class Worker(ABC, Generic[L]):
 
     @abstractmethod
     def works(self, delivery: L) -> Sequence[Work]:
-        """What is done at the same time, and again when it fails."""
+        """Further works, each of which is done again when it fails."""
+
+    @abstractmethod
+    async def list_waiting(self) -> Sequence[str]:
+        """The lanes in which something is due, the longest waiting first."""
+
+    @abstractmethod
+    async def count(self) -> None:
+        """Count what waits, for the observers."""
 
     async def lost(self) -> None:
         """The lease was lost or is given away; the works have ended."""
@@ -73,6 +87,7 @@ class Worker(ABC, Generic[L]):
         delivery = self._delivery = self._make_delivery()
         works = {
             asyncio.create_task(self._renew()),
+            asyncio.create_task(self._repeat(lambda: self._look(delivery))),
             *(asyncio.create_task(self._repeat(work)) for work in self.works(delivery)),
         }
         try:
@@ -110,3 +125,18 @@ class Worker(ABC, Generic[L]):
             except Exception:
                 log.exception("a part of %s failed, and is tried again", self._lease.name)
             await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _look(self, delivery: L) -> None:
+        """Wake the lanes in which something waits, also what another process has left, and
+        count."""
+        counted = -COUNT_SECONDS
+        while True:
+            self._lease.require()
+            began = time.monotonic()
+            delivery.wake_again(await self.list_waiting())
+            if began - counted > COUNT_SECONDS:
+                await self.count()
+                counted = began
+            # A look that takes long is repeated seldom.
+            took = time.monotonic() - began
+            await asyncio.sleep(max(LOOK_SECONDS, LOOKS_SHARE * took))

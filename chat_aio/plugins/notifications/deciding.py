@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.actions.plugin_api import Audience, PluginAPI
-from chat_aio.plugins.deliveries.lanes import Row
+from chat_aio.plugins.deliveries.rows import Row
 from chat_aio.plugins.notifications.preferences import (
     Preferences,
     default_level,

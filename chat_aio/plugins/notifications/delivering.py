@@ -1,21 +1,19 @@
 """Delivery: the notifications of each user, in order, several users at once."""
 
 import asyncio
-import logging
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.observability.observer import NotificationOutcome, Observer
-from chat_aio.plugins.deliveries.lanes import Lanes, Row
+from chat_aio.plugins.deliveries.lanes import Lanes
 from chat_aio.plugins.deliveries.lease import PositionLease
-from chat_aio.plugins.deliveries.tries import Tries, error_text
+from chat_aio.plugins.deliveries.rows import Row
+from chat_aio.plugins.deliveries.tries import Tries
 from chat_aio.plugins.notifications.channels import Channel, Notification
 from chat_aio.plugins.notifications.deciding import Decider, Recipients
 from chat_aio.plugins.notifications.rows import Rows
-
-log = logging.getLogger(__name__)
 
 
 class Delivery(Lanes):
@@ -33,11 +31,10 @@ class Delivery(Lanes):
         tries: Tries,
         once_until_read: bool,
     ) -> None:
-        super().__init__(api, lease, concurrency=concurrency)
+        super().__init__(api, lease, concurrency=concurrency, tries=tries)
         self._rows = rows
         self._decider = decider
         self._channels = channels
-        self._tries = tries
         self._once_until_read = once_until_read
 
     async def read_waiting(self, key: str, *, limit: int) -> Sequence[Row]:
@@ -122,21 +119,14 @@ class Delivery(Lanes):
         )
         errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         if not errors:
-            self.set_failing(row["userId"], False)
+            self.has_delivered(row["userId"])
             await self._end(row, "delivered", state="delivered", done=sorted(done), error=None)
             return True
         # The lane was ended, which is no failure of the channel.
         if isinstance(errors[0], asyncio.CancelledError):
             raise errors[0]
-        self.set_failing(row["userId"], True)
-        text, tries = error_text(errors[0]), row["tries"] + 1
-        failed = {"tries": tries, "done": sorted(done), "error": text}
-        later = self._tries.next_try(tries, due=row["due"], now=self._api.now())
-        if later is None:
-            log.error("a notification was given up after %d tries: %s", tries, text)
-            await self._end(row, "dead", state="dead", **failed)
-        else:
-            await self._end(row, "failed", notBefore=later, **failed)
+        outcome, fields = self.after_failure(row["userId"], row, errors[0])
+        await self._end(row, outcome, done=sorted(done), **fields)
         return False
 
     async def _end(self, row: Row, outcome: NotificationOutcome, **fields: Any) -> None:

@@ -2,7 +2,6 @@
 due, and delivered (decision 0063)."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
@@ -19,11 +18,6 @@ NAME = "notifications"
 """The name of the lease."""
 
 DECIDED_AT_ONCE = 50
-LOOK_SECONDS = 1.0
-LOOKS_SHARE = 20
-"""A look at all who wait may take a twentieth of the time."""
-
-COUNT_SECONDS = 10.0
 LONGEST_WAIT = 1.0
 
 
@@ -76,11 +70,14 @@ class NotificationWorker(Worker[Delivery]):
         self._noted = self._reader.noted
 
     def works(self, delivery: Delivery) -> Sequence[Work]:
-        return (
-            self._reader.read,
-            lambda: self._decide(delivery),
-            lambda: self._look(delivery),
-        )
+        return self._reader.read, lambda: self._decide(delivery)
+
+    async def list_waiting(self) -> Sequence[str]:
+        return await self._rows.users_waiting(self._api.now())
+
+    async def count(self) -> None:
+        backlog = await self._rows.backlog()
+        self._api.notify_observers(Observer.notifications_counted, backlog)
 
     async def lost(self) -> None:
         await self._decider.close()
@@ -117,18 +114,3 @@ class NotificationWorker(Worker[Delivery]):
             # Only now: if this process ends in between, they are decided again.
             await self._rows.set_decided([row["_id"] for row in due])
             delivery.wake({row["userId"] for row in rows})
-
-    async def _look(self, delivery: Delivery) -> None:
-        """Wake those for whom something waits, also what another process has left, and count."""
-        counted = -COUNT_SECONDS
-        while True:
-            self._lease.require()
-            began = time.monotonic()
-            delivery.wake_again(await self._rows.users_waiting(self._api.now()))
-            if began - counted > COUNT_SECONDS:
-                backlog = await self._rows.backlog()
-                self._api.notify_observers(Observer.notifications_counted, backlog)
-                counted = began
-            # A look that takes long is repeated seldom.
-            took = time.monotonic() - began
-            await asyncio.sleep(max(LOOK_SECONDS, LOOKS_SHARE * took))

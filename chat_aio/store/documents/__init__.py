@@ -65,6 +65,7 @@ from chat_aio.store.documents.notifications import (
     NotificationSettingDocument,
     PushSubscriptionDocument,
     ShownDocument,
+    WebhookDeliveryDocument,
 )
 from chat_aio.store.documents.presence import (
     PresenceDocument,
@@ -118,4 +119,5 @@ __all__ = [
     "ThreadDocument",
     "ThreadStateDocument",
     "VersionDocument",
+    "WebhookDeliveryDocument",
 ]

@@ -11,10 +11,9 @@ from chat_aio import Chat
 from chat_aio.actions.plugin_api import PluginAPI, Position
 from chat_aio.observability.observer import NotificationBacklog, Observer
 from chat_aio.plugins.deliveries.lease import LeaseLost, PositionLease
-from chat_aio.plugins.deliveries.worker import Worker
 from chat_aio.plugins.notifications.working import NAME
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
+from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, worker_of
 from tests.support.hosts import connected
 from tests.support.processes import until
 from tests.support.saboteurs import prove
@@ -185,7 +184,7 @@ async def test_a_holder_that_has_lost_it_stops(database: Database) -> None:
     theirs = {"holder": "another", "until": datetime.now(UTC) + timedelta(hours=1)}
     await database["settings"].update_one({"_id": NAME}, {"$set": theirs, "$inc": {"fence": 1}})
     plugin = chat._context.plugins[0]
-    (worker,) = _workers_of(plugin)
+    worker = worker_of(plugin)
 
     async def has_stopped() -> bool:
         return not worker._lease.is_held
@@ -197,9 +196,3 @@ async def test_a_holder_that_has_lost_it_stops(database: Database) -> None:
     await all_told(database, 1)
     await chat.close()
     assert told.of("bob") == ["1"]
-
-
-def _workers_of(plugin: Any) -> list[Worker[Any]]:
-    callbacks = [each[1] for each in plugin._opened._exit_callbacks]
-    found = [getattr(getattr(each, "__wrapped__", each), "__self__", None) for each in callbacks]
-    return [each for each in found if isinstance(each, Worker)]
