@@ -79,16 +79,16 @@ class EventReader(Reader[StoredEvent]):
     async def read_lost(self, position: Position) -> None:
         """Note the gap for the receiver, and the messages since: nothing else can be read."""
         since = position.at - BEFORE_A_POSITION
+        # After all that was read before, and before all that the new stream has.
+        place = (position.order or AT_THE_START) + AFTER_ALL
+        gap_id = sha256(f"{GAP}\0{place}\0{since}".encode()).hexdigest()[:32]
+        await self._rows.add([StoredEvent(gap_id, GAP, NOWHERE, since, place)])
         log.error(
             "webhook %s: events since %s are missing, except new messages",
             self._webhook,
             timestamp(since),
         )
         self._api.notify_observers(Observer.webhook_gap, self._webhook)
-        # After all that was read before, and before all that the new stream has.
-        place = (position.order or AT_THE_START) + AFTER_ALL
-        gap_id = sha256(f"{GAP}\0{place}\0{since}".encode()).hexdigest()[:32]
-        await self._rows.add([StoredEvent(gap_id, GAP, NOWHERE, since, place)])
         self._noted.add(NOWHERE)
         if "message.created" in self._events:
             async for found in self._api.created_since(position.at, silent=True):

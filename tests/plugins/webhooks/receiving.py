@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
@@ -18,7 +19,30 @@ from tests.plugins.notifications.telling import eventually
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 QUICK: dict[str, Any] = {"lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
 
-Answer = Callable[[dict[str, Any]], Any]
+AT = datetime(2026, 1, 31, tzinfo=UTC)
+
+
+def a_row(event_id: str, conversation_id: str = "c", /, **given: Any) -> dict[str, Any]:
+    """A dead letter."""
+    return {
+        "_id": {"webhook": "default", "id": event_id},
+        "webhook": "default",
+        "eventId": event_id,
+        "type": "message.created",
+        "conversationId": conversation_id,
+        "messageId": "m",
+        "actorId": None,
+        "affectedUserIds": [],
+        "emoji": None,
+        "at": AT,
+        "order": event_id,
+        "state": "dead",
+        "due": AT,
+        "tries": 12,
+        "notBefore": AT,
+        "error": "the webhook answered 500",
+        **given,
+    }
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,7 @@ async def test_rows_of_one_read_are_posted_once_all_are_written(
             await ready(database)
             await chat.api.send_message("ada", group, "0")
             await until(lambda: receiver.texts(group) == ["0"])
-            delivery = worker_of(poster._context.plugins[0])._delivery
+            delivery: Any = worker_of(poster._context.plugins[0])._delivery
             with patch.object(Rows, "add", reversed_and_slow):
                 async with asyncio.TaskGroup() as sending:
                     for _ in range(6):
