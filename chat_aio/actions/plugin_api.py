@@ -192,7 +192,7 @@ class PluginAPI:
 
     async def event_data(self, events: Sequence[StoredEvent]) -> dict[str, bytes]:
         """The JSON of events, by event id, as streams deliver them, with the current state of their
-        messages and conversations; without events of what no longer exists."""
+        messages and conversations; without events of removed ones."""
         return await stored_events.data_of(self._context.database, events)
 
     async def get_recipients(self, message_ids: Collection[str]) -> dict[str, Audience]:

@@ -255,9 +255,7 @@ class ServeSettings:
     )
     webhook_secret: str | None = field(
         default=None,
-        metadata=_means(
-            "secret that signs what is posted: `whsec_` and base64 of 24 to 64 random bytes"
-        ),
+        metadata=_means("secret of the signatures: `whsec_` and base64 of 24 to 64 random bytes"),
     )
     webhook_events: tuple[StoredEventType, ...] = field(
         default=STORED_EVENTS,

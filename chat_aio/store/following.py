@@ -59,7 +59,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Source(Generic[T]):
-    """What is followed: a pipeline of the collection `collection`, or of the whole database if it
+    """A followed pipeline of the collection `collection`, or of the whole database if it
     is None. `read` makes results of changes, without those of other programs in another shape;
     `time_of` is the time of a result."""
 
@@ -94,7 +94,7 @@ class Followed(Generic[T]):
         self.position = position
 
     async def next(self) -> Sequence[T]:
-        """What has come since, after a moment if there is nothing; moves `position`.
+        """The results since, after a moment if there are none; moves `position`.
 
         Raises HistoryLost if something is missing, and StorageUnavailable; reopen it after both.
         """

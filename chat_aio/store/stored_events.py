@@ -60,7 +60,7 @@ def event_of_created(message: CreatedMessage, order: str) -> StoredEvent:
 
 async def data_of(database: Database, events: Sequence[StoredEvent]) -> dict[str, bytes]:
     """The JSON of events as streams deliver them, by event id, with the current state of their
-    messages and conversations; without events of what no longer exists."""
+    messages and conversations; without events of removed ones."""
     about_messages = {event.message_id for event in events if event.message_id}
     found = await messages.find_many(database, [*about_messages]) if about_messages else []
     parents = await messages.find_parents(database, found)

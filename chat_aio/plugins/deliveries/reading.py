@@ -12,13 +12,13 @@ from chat_aio.plugins.deliveries.lease import PositionLease
 log = logging.getLogger(__name__)
 
 MOVE_SECONDS = 10.0
-"""While nothing changes the position is stored so often: its token must stay in the oplog."""
+"""How often the position is stored while nothing changes: its token must stay in the oplog."""
 
 T = TypeVar("T")
 
 
 class Reader(ABC, Generic[T]):
-    """Notes what is read, and then moves the position."""
+    """Notes changes, and then moves the position."""
 
     def __init__(self, lease: PositionLease) -> None:
         self._lease = lease
@@ -29,7 +29,7 @@ class Reader(ABC, Generic[T]):
 
     @abstractmethod
     async def note(self, found: Sequence[T]) -> None:
-        """Store what was read. It may be read and noted again."""
+        """Store changes. They may be read and noted again."""
 
     @abstractmethod
     async def read_lost(self, position: Position) -> None:

@@ -38,7 +38,7 @@ class Worker(ABC, Generic[L]):
 
     @abstractmethod
     def works(self, delivery: L) -> Sequence[Work]:
-        """Further works, each of which is done again when it fails."""
+        """Further works; one that fails is done again."""
 
     @abstractmethod
     async def list_waiting(self) -> Sequence[str]:
@@ -46,7 +46,7 @@ class Worker(ABC, Generic[L]):
 
     @abstractmethod
     async def count(self) -> None:
-        """Count what waits, for the observers."""
+        """Count the waiting deliveries, for the observers."""
 
     async def lost(self) -> None:
         """The lease was lost or is given away; the works have ended."""

@@ -22,7 +22,7 @@ _NAME = re.compile(r"[a-z0-9_-]{1,40}")
 class Webhooks(Plugin):
     """Posts the chosen kinds of events to `url`, an endpoint of the host: at least once, in order
     for each conversation, signed with `secret` (docs/guides/webhooks.md). `events` are all kinds by
-    default. Give each of several webhooks of a chat another `name`.
+    default. Webhooks of one chat need different names.
 
     One process at a time does it. If it dies, another one goes on within `lease_seconds` and a
     third of them. Anything but a 2xx within `timeout_seconds` is tried again, `max_attempts` times,
@@ -30,7 +30,7 @@ class Webhooks(Plugin):
     the same conversation wait. Events of `concurrency` conversations are posted at once, and of a
     quarter as many whose last try has failed.
 
-    Raises SetupError without the package standardwebhooks, and ValueError for what cannot be.
+    Raises SetupError without the package standardwebhooks, and ValueError for a wrong argument.
     """
 
     def __init__(

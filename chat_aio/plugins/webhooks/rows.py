@@ -1,4 +1,4 @@
-"""The rows of webhooks: references to the events that are to be posted."""
+"""The rows of webhooks: references to events."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from chat_aio.plugins.own_collection import OwnCollection
 
 DELIVERIES = "webhook_deliveries"
 OVER_FOR = timedelta(days=1)
-"""How long posted events are kept. What is read again by then is known."""
+"""How long posted events are kept. One that is read again by then is known."""
 
 LANES_AT_ONCE = 1_000
 

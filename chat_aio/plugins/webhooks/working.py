@@ -149,7 +149,7 @@ class Posting(Lanes):
         return True
 
     async def _data_of(self, row: Row) -> bytes | None:
-        """The event's data as of now; None if what it is about no longer exists."""
+        """The event's data as of now; None if its message or conversation no longer exists."""
         if row["type"] == GAP:
             return orjson.dumps({"type": GAP, "since": timestamp(row["at"])})
         event = event_of(row)
