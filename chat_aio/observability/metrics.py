@@ -237,6 +237,10 @@ class Metrics(Observer):
             self._webhook_seconds.labels(webhook).observe(seconds)
 
     def webhooks_counted(self, webhook: str, backlog: WebhookBacklog | None) -> None:
+        # From 0 on, so that a rate can be computed from the first event on.
+        for outcome in get_args(WebhookOutcome):
+            self._webhooks.labels(webhook, outcome)
+        self._webhook_gaps.labels(webhook)
         self._webhooks_waiting.labels(webhook).set(backlog.waiting if backlog else 0)
         self._webhooks_dead.labels(webhook).set(backlog.dead if backlog else 0)
 

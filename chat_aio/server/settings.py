@@ -34,9 +34,11 @@ LIBRARY_ONLY = {
     "Filter(clock)": "a function, for tests",
     "Notifications": "an object with a function or keys in it",
     "Webhooks(name)": "`serve` has one webhook; an app may have several",
-    "Webhooks(timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds, concurrency)": (
-        "for an app with a chat of its own"
-    ),
+    "Webhooks(timeout_seconds)": "an app with several webhooks may set it for each",
+    "Webhooks(lease_seconds)": "as timeout_seconds",
+    "Webhooks(max_attempts)": "as timeout_seconds",
+    "Webhooks(retry_backoff_seconds)": "as timeout_seconds",
+    "Webhooks(concurrency)": "as timeout_seconds",
     "Attachments(store)": "an object; `serve` has GridFS",
     "Attachments(scan)": "a function",
     "Attachments(scan_timeout_seconds)": "goes with the scanner",

@@ -232,6 +232,10 @@ async def test_searches_without_their_index_are_counted(
 def test_webhooks_are_counted() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)
+    metrics.webhooks_counted("one", None)
+    for outcome in ("delivered", "dead"):
+        labels = {"webhook": "one", "outcome": outcome}
+        assert registry.get_sample_value("chat_aio_webhooks_total", labels) == 0
     metrics.webhook_ended("one", "delivered", 2.0)
     metrics.webhook_ended("one", "failed", 3.0)
     metrics.webhook_gap("one")

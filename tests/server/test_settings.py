@@ -45,6 +45,8 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "rate_limits": ('{"send_message": "1/second"}', {"send_message": "1/second"}),
     "metadata_indexes": ("orderId, status", ("orderId", "status")),
     "quotas": ('{"messages_per_minute": 60}', Quotas(messages_per_minute=60)),
+    "webhook_url": ("https://a.example/x", "https://a.example/x"),
+    "webhook_events": ("message.created", ("message.created",)),
     "filter_rules": ('[{"rule": "links"}]', ({"rule": "links"},)),
 }
 """A value of each setting that is neither a switch nor a number, as text and as it is read."""
@@ -279,10 +281,12 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
     assert given <= {*SETTINGS, *(each.split(" ")[0] for each in LIBRARY_ONLY)}
     plugins = [each for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
     ours = [each for each in plugins if each.__name__ not in LIBRARY_ONLY]
-    assert {each.__name__.lower() for each in ours} == set(PLUGINS)
+    # No name switches on webhooks, but their URL.
+    assert {each.__name__.lower() for each in ours} == {*PLUGINS, "webhooks"}
     for made in (*ours, Metrics, Tracing):
         for name in set(inspect.signature(made).parameters):
-            of_setting = f"{made.__name__.lower()}_{name}" in SETTINGS
+            prefix = made.__name__.lower().replace("webhooks", "webhook")
+            of_setting = f"{prefix}_{name}" in SETTINGS
             assert of_setting != (f"{made.__name__}({name})" in LIBRARY_ONLY)
 
 
