@@ -315,6 +315,41 @@ def test_a_wrong_key_of_quotas_is_named() -> None:
     assert (result.exit_code, line) == (2, f"Error: {wanted}")
 
 
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+def test_a_webhook_is_made_of_its_settings() -> None:
+    given = {"webhook_url": "https://a.example/x", "webhook_secret": SECRET}
+    (webhooks,) = plugins_of(settings_from(**given, webhook_events="message.created"))
+    assert vars(webhooks)["_events"] == {"message.created"}
+    assert plugins_of(settings_from()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--webhook-url", "https://a.example"), "need each other"),
+        (("--webhook-secret", SECRET), "need each other"),
+        (("--webhook-url", "https://a.example", "--webhook-secret", "swordfish"), "whsec_"),
+        (("--webhook-url", "ftp://swordfish", "--webhook-secret", SECRET), "must begin with"),
+        (("--webhook-events", "typing.started"), "must be any of"),
+    ],
+)
+def test_a_wrong_webhook_is_refused(given: tuple[str, ...], said: str) -> None:
+    """And secrets are not shown."""
+    result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+    assert "swordfish" not in result.output
+    assert SECRET not in result.output
+
+
+def test_the_secret_of_a_webhook_is_not_shown() -> None:
+    for form in ((), ("--json",)):
+        output = shown("--webhook-secret", SECRET, *form).output
+        assert SECRET not in output
+        assert "***" in output
+
+
 def test_plugins_and_observers_are_made_as_the_settings_say(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -42,6 +42,7 @@ from chat_aio.plugins import (
     PluginRequest,
     PluginRoute,
     Presence,
+    Webhooks,
 )
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.schema.models import NO_OPTIONAL_FIELDS

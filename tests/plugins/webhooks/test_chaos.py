@@ -141,3 +141,25 @@ def test_what_is_wrong_is_found() -> None:
         expect_everything(
             Receiver(taken=created[:1]), [("message.created", "m1"), ("message.created", "m2")]
         )
+
+
+async def test_serve_posts_to_its_webhook(
+    make_chat: MakeChat, mongo_url: str, database: Database
+) -> None:
+    chat = await make_chat()
+    async with receiving() as receiver:
+        environment = {
+            "CHAT_AIO_AUTH_HEADER": "X-User",
+            "CHAT_AIO_WEBHOOK_URL": receiver.url,
+            "CHAT_AIO_WEBHOOK_SECRET": SECRET,
+            "CHAT_AIO_WEBHOOK_EVENTS": "message.created,message.deleted",
+        }
+        async with Service(mongo_url, database.name, environment=environment).running():
+            await ready(database)
+            group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
+            sent = await chat.api.send_message("ada", group.id, "hi")
+            await chat.api.edit_message("ada", sent.id, "hello")
+            await all_posted(database, 1)
+            await chat.api.delete_message("ada", sent.id)
+            await all_posted(database, 2)
+    assert receiver.types == ["message.created", "message.deleted"]
