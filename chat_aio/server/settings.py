@@ -11,7 +11,7 @@ from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
 from chat_aio.plugins import Attachments, Drafts, Presence
 from chat_aio.plugins.attachments.plugin import MEBIBYTE
-from chat_aio.plugins.deliveries.signed import is_endpoint
+from chat_aio.plugins.deliveries.signed import is_endpoint, is_secret
 from chat_aio.schema.events import STORED_EVENTS, StoredEventType
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
@@ -93,6 +93,11 @@ def _check_ids(user_ids: tuple[str, ...]) -> None:
 def _check_endpoint(url: str) -> None:
     if not is_endpoint(url):
         raise ValueError("must begin with https:// or http://, and a host")
+
+
+def _check_secret(secret: str) -> None:
+    if not is_secret(secret):
+        raise ValueError("must be whsec_ and base64 of 24 to 64 random bytes")
 
 
 def _between(least: int, most: int | None = None) -> Callable[[int], None]:
@@ -257,7 +262,10 @@ class ServeSettings:
     )
     webhook_secret: str | None = field(
         default=None,
-        metadata=_means("secret of the signatures: `whsec_` and base64 of 24 to 64 random bytes"),
+        metadata=_means(
+            "secret of the signatures: `whsec_` and base64 of 24 to 64 random bytes",
+            check=_check_secret,
+        ),
     )
     webhook_events: tuple[StoredEventType, ...] = field(
         default=STORED_EVENTS,

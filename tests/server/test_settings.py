@@ -19,7 +19,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
 from chat_aio.observability.tracing import Tracing
 from chat_aio.plugins import Drafts, Plugin
-from chat_aio.server.app import PLUGINS, observers_of, plugins_of
+from chat_aio.server.app import PLUGINS, observers_of, plugins_of, webhooks_of
 from chat_aio.server.kinds import kind_of
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, Setting
 from chat_aio.server.sources import settings_from, unknown_variables
@@ -46,6 +46,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "metadata_indexes": ("orderId, status", ("orderId", "status")),
     "quotas": ('{"messages_per_minute": 60}', Quotas(messages_per_minute=60)),
     "webhook_url": ("https://a.example/x", "https://a.example/x"),
+    "webhook_secret": (f"whsec_{'a' * 32}", f"whsec_{'a' * 32}"),
     "webhook_events": ("message.created", ("message.created",)),
     "filter_rules": ('[{"rule": "links"}]', ({"rule": "links"},)),
 }
@@ -320,9 +321,9 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 def test_a_webhook_is_made_of_its_settings() -> None:
     given = {"webhook_url": "https://a.example/x", "webhook_secret": SECRET}
-    (webhooks,) = plugins_of(settings_from(**given, webhook_events="message.created"))
+    (webhooks,) = webhooks_of(settings_from(**given, webhook_events="message.created"))
     assert vars(webhooks)["_events"] == {"message.created"}
-    assert plugins_of(settings_from()) == []
+    assert webhooks_of(settings_from()) == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def is_endpoint(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _is_secret(secret: str) -> bool:
+def is_secret(secret: str) -> bool:
     text = secret.removeprefix("whsec_")
     try:
         key = b64decode(text + "=" * (-len(text) % 4), validate=True)
@@ -46,7 +46,7 @@ class SignedEndpoint:
         if not is_endpoint(url):
             raise ValueError("the url of a webhook must begin with https:// or http://, and a host")
         self._url = url
-        if not _is_secret(secret):
+        if not is_secret(secret):
             raise ValueError("the secret of a webhook: whsec_ and base64 of 24 to 64 random bytes")
         self._signer: Any = Signer(secret)
         self._timeout = ClientTimeout(total=seconds)
