@@ -96,7 +96,6 @@ class EventReader(Reader[StoredEvent]):
                 await self.note(
                     [event_of_created(message, f"{place}{message.seq:020}") for message in found]
                 )
-        self.upto = place + AFTER_ALL
 
 
 class Posting(Lanes):

@@ -10,10 +10,11 @@ import pytest
 from aiohttp import web
 
 from chat_aio import Chat
+from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import Observer, WebhookBacklog
 from chat_aio.plugins.deliveries.lease import PositionLease
 from chat_aio.plugins.webhooks.rows import Rows
-from chat_aio.plugins.webhooks.working import EventReader
+from chat_aio.plugins.webhooks.working import EventReader, Posting
 from tests.conftest import Database, MakeChat
 from tests.plugins.notifications.telling import eventually, worker_of
 from tests.plugins.webhooks.receiving import (
@@ -340,3 +341,108 @@ async def test_two_webhooks_do_not_wait_for_each_other(
             await until(lambda: len(one.tried) == 1)
             await until(lambda: other.texts(group) == ["1", "2"])
             assert not one.taken
+
+
+async def test_rows_that_were_not_written_are_read_again(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    """The position moves only after them."""
+    chat = await make_chat()
+    group, _ = await two_groups(chat)
+    add, failed = Rows.add, asyncio.Event()
+
+    async def failing(self: Rows, events: Any) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise StorageUnavailable
+        await add(self, events)
+
+    async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]):
+        await ready(database)
+        with patch.object(Rows, "add", failing):
+            await chat.api.send_message("ada", group, "1")
+            await failed.wait()
+            await until(lambda: receiver.texts(group) == ["1"])
+
+
+async def test_an_event_that_is_read_again_is_posted_once(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    chat = await make_chat()
+    group, _ = await two_groups(chat)
+    async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]):
+        await ready(database)
+        before = await database["settings"].find_one(LEASE)
+        assert before is not None
+        await chat.api.send_message("ada", group, "1")
+        await all_posted(database, 1)
+    again = {name: before[name] for name in ("token", "at", "pipeline")}
+    await database["settings"].update_one(LEASE, {"$set": again})
+    async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]):
+        await chat.api.send_message("ada", group, "2")
+        await all_posted(database, 2)
+    assert [each.text for each in receiver.taken] == ["1", "2"]
+
+
+async def test_a_late_process_revives_no_row(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    chat = await make_chat()
+    group, _ = await two_groups(chat)
+    async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]) as poster:
+        await ready(database)
+        await chat.api.send_message("ada", group, "1")
+        await all_posted(database, 1)
+        rows = Rows(poster._context.plugins[0].api, "default")
+        (row,) = await database["webhook_deliveries"].find().to_list(None)
+        await rows.change(row, tries=3, error="late")
+        assert await database["webhook_deliveries"].find().to_list(None) == [row]
+
+
+async def test_many_conversations_wait_for_a_few_lanes(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    chat = await make_chat()
+    groups = [
+        (await chat.api.create_group_conversation("ada", user_ids=["bob"])).id for _ in range(8)
+    ]
+    most = 0
+
+    async def answer(_: Received, __: Any) -> None:
+        nonlocal most
+        delivery: Any = worker_of(poster._context.plugins[0])._delivery
+        most = max(most, len(delivery._lanes))
+
+    receiver.answers = answer
+    with patch.object(Posting, "most_lanes", 3):
+        async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]) as poster:
+            await ready(database)
+            async with asyncio.TaskGroup() as sending:
+                for group in groups:
+                    sending.create_task(chat.api.send_message("ada", group, "1"))
+            await all_posted(database, 8)
+    assert {each.data["conversationId"] for each in receiver.taken} == {*groups}
+    assert 0 < most <= 3
+
+
+async def test_cookies_are_not_sent_back(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    chat, cookies = await make_chat(), list[str | None]()
+    group, _ = await two_groups(chat)
+
+    async def answer(_: Received, request: web.Request) -> web.Response:
+        cookies.append(request.headers.get("Cookie"))
+        response = web.Response()
+        response.set_cookie("a", "b")
+        return response
+
+    receiver.answers = answer
+    # A client keeps no cookies of an address in digits.
+    url = receiver.url.replace("127.0.0.1", "localhost")
+    async with Chat(database, plugins=[quick(url, events=CREATED)]):
+        await ready(database)
+        for text in "12":
+            await chat.api.send_message("ada", group, text)
+        await all_posted(database, 2)
+    assert cookies == [None, None]
