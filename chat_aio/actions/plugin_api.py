@@ -17,14 +17,16 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.schema.models import Attachment, Conversation
 from chat_aio.schema.wire import timestamp
-from chat_aio.store import attachments, conversations, created_messages
+from chat_aio.store import attachments, conversations, created_messages, following, stored_events
 from chat_aio.store.attachments import ATTACHMENT_GRACE_PERIOD
 from chat_aio.store.change_stream import HistoryLost as PositionLost
-from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
+from chat_aio.store.created_messages import CREATED_MESSAGES, CreatedMessage, CreatedMessages
 from chat_aio.store.database import Write
+from chat_aio.store.following import Followed, Position
 from chat_aio.store.leases import Lease, LeaseLost
 from chat_aio.store.maintenance.legal_holds import kept_users
 from chat_aio.store.signals import EphemeralEvent
+from chat_aio.store.stored_events import StoredEvent, StoredEvents, event_of_created
 from chat_aio.store.time_slices import SHORT_TEXT
 from chat_aio.store.transactions import Session, transact_unique
 
@@ -37,13 +39,17 @@ __all__ = [
     "CreatedMessage",
     "CreatedMessages",
     "EphemeralEvent",
+    "Followed",
     "Lease",
     "LeaseLost",
     "PluginAPI",
     "Position",
     "PositionLost",
     "Session",
+    "StoredEvent",
+    "StoredEvents",
     "Write",
+    "event_of_created",
 ]
 
 T = TypeVar("T")
@@ -160,19 +166,36 @@ class PluginAPI:
         return set(await kept_users(self._context.database))
 
     async def follow_created(self, after: Position | None = None) -> CreatedMessages:
-        """Follow the messages that are created after a position, or from now on. Imported messages
-        are left out.
+        """Follow the messages that are created after a position, or from now on. Imported and
+        silent messages are left out.
 
         Raises PositionLost if the database no longer has the messages after the position: continue
         with `created_since`. Raises StorageUnavailable.
         """
         database, clock = self._context.database, self._context.clock
-        return await created_messages.follow(database, clock=clock, after=after)
+        return await following.follow(database, CREATED_MESSAGES, clock=clock, after=after)
 
-    def created_since(self, at: datetime) -> AsyncIterator[Sequence[CreatedMessage]]:
-        """The stored messages that were created since a minute before a time. The heads of all
-        conversations are read. Raises StorageUnavailable."""
-        return created_messages.created_since(self._context.database, at)
+    def created_since(
+        self, at: datetime, *, silent: bool = False
+    ) -> AsyncIterator[Sequence[CreatedMessage]]:
+        """The stored messages that were created since a minute before a time, also silent ones if
+        wanted. The heads of all conversations are read. Raises StorageUnavailable."""
+        return created_messages.created_since(self._context.database, at, silent=silent)
+
+    async def follow_events(self, after: Position | None = None) -> StoredEvents:
+        """Follow the events about stored changes after a position, or from now on: of messages,
+        reactions, participants and conversations. Imports are left out.
+
+        Raises PositionLost if the database no longer has the changes after the position: of these
+        only the messages can be read, with `created_since`. Raises StorageUnavailable.
+        """
+        database, clock = self._context.database, self._context.clock
+        return await following.follow(database, stored_events.SOURCE, clock=clock, after=after)
+
+    async def event_data(self, events: Sequence[StoredEvent]) -> dict[str, bytes]:
+        """The JSON of events, by event id, as streams deliver them, with the current state of their
+        messages and conversations; without events of removed ones."""
+        return await stored_events.data_of(self._context.database, events)
 
     async def get_recipients(self, message_ids: Collection[str]) -> dict[str, Audience]:
         """The current audience of messages, by message id, without deleted messages.

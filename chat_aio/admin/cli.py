@@ -17,7 +17,7 @@ from aiohttp import web
 from chat_aio.admin.options import config_option, setting_options
 from chat_aio.errors import SetupError
 from chat_aio.server import process
-from chat_aio.server.app import make_served, plugins_of, require_rate_limits
+from chat_aio.server.app import make_served, plugins_of, require_rate_limits, webhooks_of
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
 from chat_aio.server.loop import LoopKind, run_on
 from chat_aio.server.settings import SETTINGS, ServeSettings
@@ -51,6 +51,7 @@ LATER = {
     "doctor": "chat_aio.admin.doctor.command:doctor",
     "purge-records": "chat_aio.admin.records:purge_records",
     "notifications": "chat_aio.admin.notifications:notifications",
+    "webhooks": "chat_aio.admin.webhooks:webhooks",
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
     "users": "chat_aio.admin.users:users",
@@ -152,11 +153,16 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
     _require_callers(settings)
     try:
         require_rate_limits(settings)
+        webhooks_of(settings)
     except ValueError as error:
         said = str(error).removeprefix("Options(rate_limits=...): ")
         raise WrongSetting(f"{found['rate_limits'].place}: {said}") from None
     except SetupError as error:
         raise click.ClickException(str(error)) from None
+    if (settings.webhook_url is None) != (settings.webhook_secret is None):
+        raise WrongSetting(
+            "--webhook-url and --webhook-secret (or their variables) need each other"
+        )
     if settings.app is not None:
         # An app has its own plugins, so it is not known whether these settings fit them.
         return settings

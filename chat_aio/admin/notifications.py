@@ -9,8 +9,8 @@ from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.admin.options import an_id, limit, listing, reading
 from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
 from chat_aio.admin.session import Session, in_session
-from chat_aio.plugins.notifications.lease import NAME
 from chat_aio.plugins.notifications.rows import Rows
+from chat_aio.plugins.notifications.working import NAME
 from chat_aio.schema.wire import timestamp
 
 FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error")

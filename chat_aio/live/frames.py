@@ -1,7 +1,6 @@
 """Server-sent events as bytes: built once per event and shared by all streams."""
 
 from dataclasses import dataclass
-from typing import get_args
 
 import orjson
 
@@ -9,7 +8,6 @@ from chat_aio.schema.events import (
     ChangedEvent,
     ConversationDeletedEvent,
     ConversationEvent,
-    MessageEventType,
     NewConversationEvent,
     PingEvent,
     ReactionEvent,
@@ -19,10 +17,8 @@ from chat_aio.schema.events import (
 from chat_aio.schema.models import OptionalFields
 from chat_aio.schema.wire import json_from
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import Parents, message_json
-from chat_aio.store.shapes import one_readable
-
-MESSAGE_EVENTS = frozenset(get_args(MessageEventType))
+from chat_aio.store.event_data import message_event_json
+from chat_aio.store.mapping import Parents
 
 Told = (
     ReactionEvent
@@ -66,18 +62,11 @@ def event_frame(event: Told) -> Frame:
 def message_frame(
     name: str, document: MessageDocument, parents: Parents, optional: OptionalFields
 ) -> Frame:
-    """A durable message event, with the JSON of `MessageEvent`. Raises ValueError for an unknown
-    event name and a malformed document."""
-    if name not in MESSAGE_EVENTS or one_readable("messages", document) is None:
-        raise ValueError(f"not a message event: {name!r}")
-    conversation_id = document["conversationId"]
-    head = f"id: {conversation_id}:{document['seq']}\nevent: {name}\ndata: "
-    fields = {
-        "type": name,
-        "conversationId": conversation_id,
-        "message": orjson.Fragment(message_json(document, parents, optional)),
-    }
-    return frame_from(b"%b%b\n\n" % (head.encode(), orjson.dumps(fields)))
+    """A durable message event. Raises ValueError for an unknown event name and a malformed
+    document."""
+    data = message_event_json(name, document, parents, optional)
+    head = f"id: {document['conversationId']}:{document['seq']}\nevent: {name}\ndata: "
+    return frame_from(b"%b%b\n\n" % (head.encode(), data))
 
 
 def unquoted(frame: Frame) -> Frame:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from chat_aio.live.ephemeral import EphemeralDelivery, ephemeral_deliveries_from
 from chat_aio.live.event import (
@@ -18,26 +18,25 @@ from chat_aio.live.event import (
     shown_message,
 )
 from chat_aio.live.frames import Frame, event_frame, message_frame
-from chat_aio.schema.events import (
-    ConversationDeletedEvent,
-    ConversationEvent,
-    NewConversationEvent,
-    ReactionEvent,
-    ReactionEventType,
-)
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import StreamChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
-    ChangeKind,
     ConversationDocument,
     MessageDocument,
     SignalDocument,
 )
+from chat_aio.store.event_data import (
+    affected_by,
+    conversation_event,
+    deletion_event,
+    parts_of,
+    reaction_event,
+)
 from chat_aio.store.hidden import by_user, seq_of
-from chat_aio.store.mapping import Parents, conversation_from, message_from
+from chat_aio.store.mapping import Parents, message_from
 from chat_aio.store.signals import is_deletion
 
 log = logging.getLogger(__name__)
@@ -162,7 +161,7 @@ class Translator:
             if is_new:
                 yield self._conversation_created(change.document)
             elif document := fetched.conversations.get(change.document_id):
-                for part in _parts_of(change.updated["change"]):
+                for part in parts_of(change.updated["change"]):
                     yield self._conversation_changed(part, document)
         elif change.collection == "signals":
             yield self._conversation_deleted(change.document)
@@ -205,13 +204,7 @@ class Translator:
         shown = shown_message(document, fetched.parents) if self._keeps_messages else None
         if "emoji" in change:
             frame = event_frame(
-                ReactionEvent(
-                    type=cast(ReactionEventType, change["kind"]),
-                    conversation_id=conversation_id,
-                    actor_id=change["actorId"],
-                    emoji=change["emoji"],
-                    message=message,
-                )
+                reaction_event(change["kind"], change["actorId"], change["emoji"], message)
             )
             return ReactionChanged(
                 index=self.index + 1,
@@ -285,10 +278,7 @@ class Translator:
         user_ids = _ids(signal["userIds"])
         conversation_id, actor_id = signal["conversationId"], signal["actorId"]
         if self._extra_events:
-            deleted = ConversationDeletedEvent(
-                type="conversation.deleted", conversation_id=conversation_id, actor_id=actor_id
-            )
-            frame = event_frame(deleted)
+            frame = event_frame(deletion_event(conversation_id, actor_id))
         else:
             removal: Change = {
                 "id": signal["_id"],
@@ -308,43 +298,10 @@ class Translator:
         )
 
     def _membership_frame(self, change: Change, document: ConversationDocument) -> Frame:
-        affected = (
-            *change.get("addedUserIds", ()),
-            *change.get("removedUserIds", ()),
-            *change.get("affectedUserIds", ()),
+        affected, optional = affected_by(change), self._optional_fields
+        return event_frame(
+            conversation_event(change["kind"], change["actorId"], affected, document, optional)
         )
-        fields: dict[str, Any] = {
-            "type": change["kind"],
-            "conversation_id": document["_id"],
-            "actor_id": change["actorId"],
-            "affected_user_ids": affected,
-            "conversation": conversation_from(document, self._optional_fields),
-        }
-        is_new = change["kind"] == "conversation.created"
-        shape = NewConversationEvent if is_new else ConversationEvent
-        return event_frame(shape(**fields))
-
-
-PARTS: Mapping[ChangeKind, str] = {
-    "participant.removed": "removedUserIds",
-    "participant.added": "addedUserIds",
-    "conversation.updated": "affectedUserIds",
-}
-"""The events of a change of all participants, in their order, with the field of their users.
-Removed users are unsubscribed first, so they get no event about added users; these are subscribed
-before new roles are published."""
-
-
-def _parts_of(stamp: Change) -> Iterator[Change]:
-    """The stamp, or if it is about all participants, a stamp for each event that it causes."""
-    if stamp["kind"] != "participants.changed":
-        yield stamp
-        return
-    whole: dict[str, Any] = {**stamp}
-    common = {name: value for name, value in whole.items() if name not in PARTS.values()}
-    for kind, name in PARTS.items():
-        if whole.get(name):
-            yield cast(Change, {**common, "kind": kind, name: whole[name]})
 
 
 def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:

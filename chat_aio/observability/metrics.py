@@ -27,6 +27,8 @@ from chat_aio.observability.observer import (
     Send,
     Source,
     State,
+    WebhookBacklog,
+    WebhookOutcome,
 )
 
 REQUEST_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -54,9 +56,15 @@ class _Maker:
     def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
         return Histogram(f"chat_aio_{name}", text, labels, buckets=buckets, registry=self._registry)
 
-    def gauge(self, name: str, text: str) -> Gauge:
+    def gauge(self, name: str, text: str, *labels: str) -> Gauge:
         """A gauge that one of several processes sets; the others have 0."""
-        return Gauge(f"chat_aio_{name}", text, registry=self._registry, multiprocess_mode="livesum")
+        return Gauge(
+            f"chat_aio_{name}",
+            text,
+            labels,
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
 
     def build_info(self) -> None:
         """How many processes run which versions."""
@@ -120,6 +128,10 @@ class Metrics(Observer):
         self._replay_events = new.counter("replay_events", "Events replayed", source=Source)
         self._replay_bytes = new.counter("replay_bytes", "Bytes replayed", source=Source)
         self._resets = new.counter("resets", "Streams that told of a reset", reason=Reset)
+        self._add_notifications(new)
+        self._add_webhooks(new)
+
+    def _add_notifications(self, new: _Maker) -> None:
         self._notifications = new.counter(
             "notifications", "Notifications", outcome=NotificationOutcome
         )
@@ -132,6 +144,18 @@ class Metrics(Observer):
         self._pending = new.gauge("notifications_pending", "Messages that are not due yet")
         self._waiting = new.gauge("notifications_waiting", "Notifications to be delivered")
         self._dead = new.gauge("notifications_dead", "Notifications that were given up")
+
+    def _add_webhooks(self, new: _Maker) -> None:
+        name = "webhook"
+        self._webhooks = new.counter("webhooks", "Events posted to webhooks", name, "outcome")
+        self._webhook_seconds = new.histogram(
+            "webhook_seconds", "From an event to its delivery", NOTIFICATION_SECONDS, name
+        )
+        self._webhook_gaps = new.counter(
+            "webhook_gaps", "Times the position of a webhook was lost", name
+        )
+        self._webhooks_waiting = new.gauge("webhooks_waiting", "Events to be posted", name)
+        self._webhooks_dead = new.gauge("webhooks_dead", "Events that were given up", name)
 
     def chat_opened(self, state: Callable[[], State]) -> None:
         self._gauges.add(state)
@@ -206,6 +230,22 @@ class Metrics(Observer):
 
     def notification_gap(self) -> None:
         self._notification_gaps.inc()
+
+    def webhook_ended(self, webhook: str, outcome: WebhookOutcome, seconds: float) -> None:
+        self._webhooks.labels(webhook, outcome).inc()
+        if outcome == "delivered":
+            self._webhook_seconds.labels(webhook).observe(seconds)
+
+    def webhooks_counted(self, webhook: str, backlog: WebhookBacklog | None) -> None:
+        # From 0 on, so that a rate can be computed from the first event on.
+        for outcome in get_args(WebhookOutcome):
+            self._webhooks.labels(webhook, outcome)
+        self._webhook_gaps.labels(webhook)
+        self._webhooks_waiting.labels(webhook).set(backlog.waiting if backlog else 0)
+        self._webhooks_dead.labels(webhook).set(backlog.dead if backlog else 0)
+
+    def webhook_gap(self, webhook: str) -> None:
+        self._webhook_gaps.labels(webhook).inc()
 
 
 def _outcome(call: Call) -> str:

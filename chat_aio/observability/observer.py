@@ -23,6 +23,7 @@ Ending = Literal[
 ]
 Banned = Literal["request", "stream"]
 NotificationOutcome = Literal["delivered", "failed", "dead", "dropped"]
+WebhookOutcome = Literal["delivered", "failed", "dead", "dropped"]
 Hook = Literal[
     "auth",
     "user_exists",
@@ -130,6 +131,15 @@ class NotificationBacklog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookBacklog:
+    """What there is of one webhook's events in the database: those that wait for their delivery or
+    are dead letters."""
+
+    waiting: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """The current state of one chat in this process."""
 
@@ -215,3 +225,14 @@ class Observer:
 
     def notification_gap(self) -> None:
         """The position in the change stream was lost; the messages since are read from storage."""
+
+    def webhook_ended(self, webhook: str, outcome: WebhookOutcome, seconds: float) -> None:
+        """An event was posted, a try has failed, it became a dead letter, or it was dropped because
+        its message or conversation no longer exists. `seconds` have passed since the event."""
+
+    def webhooks_counted(self, webhook: str, backlog: WebhookBacklog | None) -> None:
+        """The backlog, in the process that posts this webhook; None when it no longer does."""
+
+    def webhook_gap(self, webhook: str) -> None:
+        """The position in the change stream was lost: events other than new messages are missing,
+        and the receiver gets `webhook.gap`."""

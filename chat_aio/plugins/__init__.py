@@ -19,6 +19,7 @@ from chat_aio.plugins.rules import (
     Rule,
 )
 from chat_aio.plugins.typing_indicator import Typing
+from chat_aio.plugins.webhooks import Webhooks
 from chat_aio.schema.inputs import Input
 
 __all__ = [
@@ -53,5 +54,6 @@ __all__ = [
     "Upload",
     "Verdict",
     "Webhook",
+    "Webhooks",
     "disposition",
 ]

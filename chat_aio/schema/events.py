@@ -1,6 +1,6 @@
 """The events that a stream delivers: the shape of each event's data, by its `type`."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from chat_aio.schema.inbox import UnreadNumbers
 from chat_aio.schema.models import (
@@ -16,6 +16,22 @@ from chat_aio.schema.wire import Timestamp, Wire
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
 ReactionEventType = Literal["reaction.added", "reaction.removed"]
 ConversationEventType = Literal["participant.added", "participant.removed", "conversation.updated"]
+
+StoredEventType = Literal[
+    "message.created",
+    "message.updated",
+    "message.deleted",
+    "reaction.added",
+    "reaction.removed",
+    "conversation.created",
+    "conversation.updated",
+    "conversation.deleted",
+    "participant.added",
+    "participant.removed",
+]
+"""The events about stored changes, the same for all users: those that webhooks post."""
+
+STORED_EVENTS: tuple[StoredEventType, ...] = get_args(StoredEventType)
 
 
 class StreamEvent(Wire):

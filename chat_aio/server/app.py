@@ -15,7 +15,16 @@ from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins import Attachments, Drafts, Filter, Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Plugin,
+    Presence,
+    Receipts,
+    Typing,
+    Webhooks,
+)
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.header_auth import Callers
@@ -55,6 +64,14 @@ def plugins_of(settings: ServeSettings) -> list[Plugin]:
     return [PLUGINS[name](settings) for name in settings.plugins]
 
 
+def webhooks_of(settings: ServeSettings) -> list[Plugin]:
+    """Raises SetupError without the package standardwebhooks."""
+    url, secret = settings.webhook_url, settings.webhook_secret
+    if url is None or secret is None:
+        return []
+    return [Webhooks(url, secret, events=settings.webhook_events)]
+
+
 def require_rate_limits(settings: ServeSettings) -> None:
     """Raise ValueError for rate limits that cannot be; SetupError without the package `limits`."""
     methods = set(limited_methods(plugins_of(settings)))
@@ -92,7 +109,7 @@ def _make_standalone(settings: ServeSettings) -> web.Application:
         auth=callers.auth,
         hooks=Hooks(can_moderate=can_moderate, allowed_roles=callers.allowed_roles),
         options=settings.options,
-        plugins=plugins_of(settings),
+        plugins=[*plugins_of(settings), *webhooks_of(settings)],
         observers=observers_of(settings),
     )
     app = web.Application()

@@ -11,6 +11,8 @@ from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
 from chat_aio.plugins import Attachments, Drafts, Presence
 from chat_aio.plugins.attachments.plugin import MEBIBYTE
+from chat_aio.plugins.deliveries.signed import is_endpoint, is_secret
+from chat_aio.schema.events import STORED_EVENTS, StoredEventType
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
 from chat_aio.server.filter_rules import rules_from
@@ -31,6 +33,12 @@ LIBRARY_ONLY = {
     "Filter(on_failure)": "goes with the classifier",
     "Filter(clock)": "a function, for tests",
     "Notifications": "an object with a function or keys in it",
+    "Webhooks(name)": "`serve` has one webhook; an app may have several",
+    "Webhooks(timeout_seconds)": "an app with several webhooks may set it for each",
+    "Webhooks(lease_seconds)": "as timeout_seconds",
+    "Webhooks(max_attempts)": "as timeout_seconds",
+    "Webhooks(retry_backoff_seconds)": "as timeout_seconds",
+    "Webhooks(concurrency)": "as timeout_seconds",
     "Attachments(store)": "an object; `serve` has GridFS",
     "Attachments(scan)": "a function",
     "Attachments(scan_timeout_seconds)": "goes with the scanner",
@@ -48,6 +56,9 @@ LIBRARY_ONLY = {
 DEFAULTS: Mapping[str, object] = {"enforce_bans": True, "slow_request_seconds": 1.0}
 """Where `serve` differs from `Options`: another program over the same database, such as
 `chat-aio moderation`, may have banned somebody; and its log is read by operators."""
+
+SECRETS = ("mongo_url", "webhook_url", "webhook_secret")
+"""Settings that are, or may contain, a secret."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PASSWORD = re.compile(r"(://[^:@/]*):.*@")
@@ -77,6 +88,16 @@ def _check_header(name: str) -> None:
 def _check_ids(user_ids: tuple[str, ...]) -> None:
     if not all(map(is_id, user_ids)):
         raise ValueError("must be ids of users: 1 to 256 characters, not blank, without NUL")
+
+
+def _check_endpoint(url: str) -> None:
+    if not is_endpoint(url):
+        raise ValueError("must begin with https:// or http://, and a host")
+
+
+def _check_secret(secret: str) -> None:
+    if not is_secret(secret):
+        raise ValueError("must be whsec_ and base64 of 24 to 64 random bytes")
 
 
 def _between(least: int, most: int | None = None) -> Callable[[int], None]:
@@ -231,6 +252,25 @@ class ServeSettings:
             check=lambda value: Attachments(cleanup_interval_seconds=value),
         ),
     )
+    webhook_url: str | None = field(
+        default=None,
+        metadata=_means(
+            "endpoint to which events are posted; needs `webhook_secret` and "
+            "`chat-aio[notifications]`",
+            check=_check_endpoint,
+        ),
+    )
+    webhook_secret: str | None = field(
+        default=None,
+        metadata=_means(
+            "secret of the signatures: `whsec_` and base64 of 24 to 64 random bytes",
+            check=_check_secret,
+        ),
+    )
+    webhook_events: tuple[StoredEventType, ...] = field(
+        default=STORED_EVENTS,
+        metadata=_means("kinds of events that are posted; by default all"),
+    )
     metrics: bool | None = field(
         default=None,
         metadata=_means(
@@ -275,13 +315,15 @@ class Setting:
             raise
         except (AttributeError, KeyError, TypeError, ValueError):
             # A connection string may contain a password, and errors are logged.
-            shown = "" if self.name == "mongo_url" else f", not {given!r}"
+            shown = "" if self.name in SECRETS else f", not {given!r}"
             raise ValueError(f"must be {self.kind.expected}{shown}") from None
         self.check(value)
         return value
 
     def shown(self, value: Any) -> Any:
         """A value as JSON, without secrets."""
+        if self.name == "webhook_secret":
+            return value and "***"
         if self.name == "mongo_url":
             return _FURTHER_SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))
         if isinstance(value, Quotas):

@@ -66,6 +66,7 @@ COLLECTIONS = (
     "notification_settings",
     "notification_shown",
     "push_subscriptions",
+    "webhook_deliveries",
     "drafts",
     "attachments",
     "attachment_bytes.files",

@@ -21,7 +21,7 @@ class Lease:
 
     def __init__(self, database: Database, name: str, *, holder: str, seconds: float) -> None:
         self._database = database
-        self._name = name
+        self.name = name
         self.seconds = seconds
         self.holder = holder
         self.fence = 0
@@ -47,7 +47,7 @@ class Lease:
 
     async def take(self) -> bool:
         """Take the lease if nobody has it. Raises StorageUnavailable."""
-        settings, this = self._database.settings, {"_id": self._name}
+        settings, this = self._database.settings, {"_id": self.name}
         # Once per process: the update below must find a document, or two could be made.
         if not self._exists:
             first = {"$setOnInsert": {"fence": 0}}
@@ -85,7 +85,7 @@ class Lease:
         """The document of the lease, with the fields that its holders have stored."""
         settings = self._database.settings
         found: dict[str, Any] | None = await self._database.read(
-            lambda: settings.find_one({"_id": self._name})
+            lambda: settings.find_one({"_id": self.name})
         )
         return found
 
@@ -103,4 +103,4 @@ class Lease:
 
     @property
     def _mine(self) -> dict[str, Any]:
-        return {"_id": self._name, "fence": self.fence}
+        return {"_id": self.name, "fence": self.fence}

@@ -45,6 +45,7 @@ DOCUMENTS: dict[str, Any] = {
     "notification_settings": documents.NotificationSettingDocument,
     "notification_shown": documents.ShownDocument,
     "push_subscriptions": documents.PushSubscriptionDocument,
+    "webhook_deliveries": documents.WebhookDeliveryDocument,
     "drafts": documents.DraftDocument,
     "attachments": documents.AttachmentDocument,
     "attachment_bytes.files": documents.StoredFileDocument,

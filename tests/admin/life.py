@@ -10,6 +10,7 @@ from chat_aio.plugins import BlockedWords
 from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
 from tests.conftest import Database
+from tests.plugins.webhooks.receiving import a_row
 from tests.support.deleted import settled
 from tests.support.drafts import a_draft
 from tests.support.people import Answer, Person
@@ -244,7 +245,12 @@ async def _be_told(life: Life, database: Database) -> None:
     endpoint, keys = "https://push.example/x", {"p256dh": "x", "auth": "x"}
     row = {"_id": "s", "userId": USER, "endpoint": endpoint, "createdAt": PAST, "failures": 0}
     await database["push_subscriptions"].insert_one({**row, **keys})
+    about = {"type": "reaction.added", **named, "state": "delivered"}
+    await database["webhook_deliveries"].insert_one(
+        a_row("e", at=PAST, **about, actorId=USER, affectedUserIds=["alice", USER], emoji="👍")
+    )
     at = timestamp(PAST)
+    life.rows["webhookEvent"] = [{**about, "at": at}]
     life.rows["notification"] = [{**named, "state": "delivered", "dueAt": at}]
     life.rows["notificationSetting"] = [{**here, "level": "none"}]
     life.rows["shown"] = [{**stretch, "at": at}]

@@ -27,6 +27,7 @@ from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
 from tests.conftest import Database, MakePeople
 from tests.plugins.attachments.uploading import attached
+from tests.plugins.webhooks.receiving import a_row
 from tests.support.drafts import a_draft
 from tests.support.histories import roll_up_all
 from tests.support.people import Person
@@ -184,7 +185,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("deleted_conversations", "departures"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
         ("notification_messages", "notifications", "notification_settings"),
-        ("notification_shown", "push_subscriptions", "drafts"),
+        ("notification_shown", "push_subscriptions", "drafts", "webhook_deliveries"),
         ("attachments", "attachment_bytes.files", "attachment_bytes.chunks"),
     ),
 }
@@ -285,6 +286,7 @@ async def be_notified(database: Database, world: World) -> None:
     await database["push_subscriptions"].insert_one(
         {"_id": "s", **row, "createdAt": now, "failures": 0}
     )
+    await database["webhook_deliveries"].insert_one(a_row("e", actorId="alice"))
     await database["drafts"].insert_one(a_draft(named["conversationId"], "alice", now))
 
 

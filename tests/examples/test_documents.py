@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import TestServer
 
 from chat_aio import Chat, Hooks
 from chat_aio.client import ChatClient
@@ -23,6 +24,9 @@ from tests.examples.talking import PATIENCE, heard
 from tests.plugins.attachments.uploading import attached
 from tests.plugins.notifications.pushing import PRIVATE_KEY
 from tests.plugins.notifications.telling import ready
+from tests.plugins.webhooks.receiving import SECRET, all_posted
+from tests.plugins.webhooks.receiving import quick as webhooks_to
+from tests.plugins.webhooks.receiving import ready as webhooks_ready
 from tests.support.people import picked_by_header
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -229,6 +233,33 @@ async def test_notifications(database: Database, capsys: pytest.CaptureFixture[s
             while "grace None Hi!" not in shown:
                 await asyncio.sleep(0.01)
                 shown += capsys.readouterr().out
+
+
+async def test_webhooks(database: Database) -> None:
+    """The receiver of the guide gets the events of its webhooks, each once."""
+    names = names_of("guides/webhooks.md")
+    handled: list[dict[str, Any]] = []
+
+    async def handle(event: dict[str, Any]) -> None:
+        handled.append(event)
+        if len(handled) == 1:
+            # Its answer is lost: the event comes again, and is handled again.
+            raise ConnectionResetError
+
+    async with TestServer(names["make_receiver"](SECRET, handle)) as server:
+        url = str(server.make_url("/hooks/chat"))
+        names["Webhooks"] = lambda _, secret, **given: webhooks_to(url, **given)
+        async with names["make_chat"](database, picked_by_header, SECRET) as chat:
+            await webhooks_ready(database, "search")
+            await webhooks_ready(database, "crm")
+            group = await chat.api.create_group_conversation("ada", user_ids=["grace"])
+            await chat.api.send_message("ada", group.id, "hi")
+            await all_posted(database, 3)
+        async with ClientSession() as session, session.post(url, data=b"{}") as forged:
+            assert forged.status == 401
+    # The two webhooks post the same message under one id.
+    kinds = [event["type"] for event in handled[1:]]
+    assert sorted(kinds) == ["conversation.created", "message.created"]
 
 
 async def test_attachments(database: Database, aiohttp_client: Any) -> None:

@@ -62,7 +62,7 @@ async def test_a_row_that_cannot_be_encoded_stops_nothing(
         row = await database.messages.find_one({"_id": message["id"]})
         assert row is not None
         row |= {"_id": "of another program", "seq": 2}
-        with patch("chat_aio.live.frames.message_json", broken_for(row["_id"])):
+        with patch("chat_aio.store.event_data.message_json", broken_for(row["_id"])):
             await database.messages.insert_one(row)
             await database.counters.update_one({"_id": group}, {"$inc": {"seq": 1}})
             await alice.send(group, "third")

@@ -9,8 +9,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from chat_aio.observability.dispatch import notify
 from chat_aio.observability.metrics import Metrics
-from chat_aio.observability.observer import Observer
+from chat_aio.observability.observer import Observer, WebhookBacklog
 from tests.observability.conftest import Measured
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,9 @@ def named_in(text: str) -> set[str]:
 
 
 async def test_the_table_says_which_metrics_there_are(measured: Measured) -> None:
+    observers = measured.chat._context.observers
+    notify(observers, Observer.webhooks_counted, "one", WebhookBacklog(waiting=0, dead=0))
+    notify(observers, Observer.webhook_ended, "one", outcome="delivered", seconds=0.0)
     await measured("ada").get("/nowhere")
     async with measured("ada").tab():
         text = (await measured.scrape()).text

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from chat_aio import Chat, Hooks
 from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
-from chat_aio.observability.observer import NotificationBacklog
+from chat_aio.observability.observer import NotificationBacklog, WebhookBacklog
 from chat_aio.store.batch import write_batch
 from chat_aio.store.transactions import Conflict
 from chat_aio.web.metrics import add_metrics
@@ -227,6 +227,32 @@ async def test_searches_without_their_index_are_counted(
     for _ in range(2):
         async with measured.counting("searches_without_index_total"):
             await alice.get("/search/messages?q=hello")
+
+
+def test_webhooks_are_counted() -> None:
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    metrics.webhooks_counted("one", None)
+    for outcome in ("delivered", "dead"):
+        labels = {"webhook": "one", "outcome": outcome}
+        assert registry.get_sample_value("chat_aio_webhooks_total", labels) == 0
+    metrics.webhook_ended("one", "delivered", 2.0)
+    metrics.webhook_ended("one", "failed", 3.0)
+    metrics.webhook_gap("one")
+    metrics.webhooks_counted("one", WebhookBacklog(waiting=2, dead=3))
+    metrics.webhooks_counted("other", WebhookBacklog(waiting=4, dead=5))
+    metrics.webhooks_counted("other", None)
+    one = {"webhook": "one"}
+    for name, value, labels in (
+        ("webhooks_waiting", 2, one),
+        ("webhooks_dead", 3, one),
+        ("webhooks_waiting", 0, {"webhook": "other"}),
+        ("webhooks_total", 1, {**one, "outcome": "delivered"}),
+        ("webhooks_total", 1, {**one, "outcome": "failed"}),
+        ("webhook_seconds_sum", 2, one),
+        ("webhook_gaps_total", 1, one),
+    ):
+        assert registry.get_sample_value(f"chat_aio_{name}", labels) == value, name
 
 
 def test_notifications_are_counted() -> None:

@@ -19,7 +19,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
 from chat_aio.observability.tracing import Tracing
 from chat_aio.plugins import Drafts, Plugin
-from chat_aio.server.app import PLUGINS, observers_of, plugins_of
+from chat_aio.server.app import PLUGINS, observers_of, plugins_of, webhooks_of
 from chat_aio.server.kinds import kind_of
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, Setting
 from chat_aio.server.sources import settings_from, unknown_variables
@@ -45,6 +45,9 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "rate_limits": ('{"send_message": "1/second"}', {"send_message": "1/second"}),
     "metadata_indexes": ("orderId, status", ("orderId", "status")),
     "quotas": ('{"messages_per_minute": 60}', Quotas(messages_per_minute=60)),
+    "webhook_url": ("https://a.example/x", "https://a.example/x"),
+    "webhook_secret": (f"whsec_{'a' * 32}", f"whsec_{'a' * 32}"),
+    "webhook_events": ("message.created", ("message.created",)),
     "filter_rules": ('[{"rule": "links"}]', ({"rule": "links"},)),
 }
 """A value of each setting that is neither a switch nor a number, as text and as it is read."""
@@ -279,10 +282,12 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
     assert given <= {*SETTINGS, *(each.split(" ")[0] for each in LIBRARY_ONLY)}
     plugins = [each for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
     ours = [each for each in plugins if each.__name__ not in LIBRARY_ONLY]
-    assert {each.__name__.lower() for each in ours} == set(PLUGINS)
+    # No name switches on webhooks, but their URL.
+    assert {each.__name__.lower() for each in ours} == {*PLUGINS, "webhooks"}
     for made in (*ours, Metrics, Tracing):
         for name in set(inspect.signature(made).parameters):
-            of_setting = f"{made.__name__.lower()}_{name}" in SETTINGS
+            prefix = made.__name__.lower().replace("webhooks", "webhook")
+            of_setting = f"{prefix}_{name}" in SETTINGS
             assert of_setting != (f"{made.__name__}({name})" in LIBRARY_ONLY)
 
 
@@ -309,6 +314,41 @@ def test_a_wrong_key_of_quotas_is_named() -> None:
     line = result.output.splitlines()[-1]
     wanted = "--quotas: messages_per_minut is no quota: is it messages_per_minute?"
     assert (result.exit_code, line) == (2, f"Error: {wanted}")
+
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+def test_a_webhook_is_made_of_its_settings() -> None:
+    given = {"webhook_url": "https://a.example/x", "webhook_secret": SECRET}
+    (webhooks,) = webhooks_of(settings_from(**given, webhook_events="message.created"))
+    assert vars(webhooks)["_events"] == {"message.created"}
+    assert webhooks_of(settings_from()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("--webhook-url", "https://a.example"), "need each other"),
+        (("--webhook-secret", SECRET), "need each other"),
+        (("--webhook-url", "https://a.example", "--webhook-secret", "swordfish"), "whsec_"),
+        (("--webhook-url", "ftp://swordfish", "--webhook-secret", SECRET), "must begin with"),
+        (("--webhook-events", "typing.started"), "must be any of"),
+    ],
+)
+def test_a_wrong_webhook_is_refused(given: tuple[str, ...], said: str) -> None:
+    """And secrets are not shown."""
+    result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
+    assert (result.exit_code, said in result.output) == (2, True), result.output
+    assert "swordfish" not in result.output
+    assert SECRET not in result.output
+
+
+def test_the_secret_of_a_webhook_is_not_shown() -> None:
+    for form in ((), ("--json",)):
+        output = shown("--webhook-secret", SECRET, *form).output
+        assert SECRET not in output
+        assert "***" in output
 
 
 def test_plugins_and_observers_are_made_as_the_settings_say(

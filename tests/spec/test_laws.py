@@ -32,6 +32,7 @@ SHARED = {
     "snapshot",
     "tables",
     "users",
+    "webhooks",
 }
 """The files that are no task of operators, or whose task belongs to another room."""
 

@@ -13,11 +13,15 @@ from pymongo.errors import OperationFailure
 from chat_aio import Chat, Hooks, Options
 from chat_aio.plugin_types.base import DeliveredMessage, PluginRequest
 from chat_aio.plugins.notifications.rows import Rows
+from chat_aio.plugins.webhooks.rows import DeadLetters
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from tests.admin.running import run
 from tests.plugins.notifications.pushing import a_subscription, make_push
 from tests.plugins.notifications.telling import Told, all_told, quick, ready
+from tests.plugins.webhooks.receiving import all_posted, receiving
+from tests.plugins.webhooks.receiving import quick as webhooks_to
+from tests.plugins.webhooks.receiving import ready as webhooks_ready
 from tests.support.guarded import Client, Guarded, guarded
 from tests.support.orphans import killed_amid_transaction
 from tests.support.people import Tab
@@ -89,6 +93,22 @@ async def test_the_role_is_enough_for_notifications(service: Client) -> None:
         assert await rows.retry(None, None) == 0
     assert told.of("bob") == ["hello"]
     assert await database["notification_shown"].count_documents({"last": 7}) == 1
+
+
+async def test_the_role_is_enough_for_webhooks(service: Client) -> None:
+    database = service["chat"]
+    lost = {"_id": "webhooks:default", "token": None, "at": datetime.now(UTC)}
+    await database["settings"].insert_one(lost)
+    async with receiving() as receiver:
+        plugins = [webhooks_to(receiver.url)]
+        options = Options(manage_indexes=False)
+        async with Chat(database, plugins=plugins, options=options) as chat:
+            await webhooks_ready(database)
+            group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+            await chat.api.send_message("alice", group.id, "hello")
+            await all_posted(database, 3)
+            assert await DeadLetters(plugins[0].api).retry() == 0
+        assert receiver.texts(group.id) == ["hello"]
 
 
 async def test_what_a_killed_process_has_locked_is_free_soon(service: Client) -> None:

@@ -236,6 +236,13 @@ def _held_message_steps(of: Erasure, held: Any) -> Iterator[Step]:
     yield from _renames(of, held, {"releasedBy": "heldMessageDecisions"})
 
 
+def _webhook_steps(of: Erasure, row: Any) -> Iterator[Step]:
+    """Webhooks post the rest with the pseudonym."""
+    yield from _renames(of, row, {"actorId": "webhookEvents"})
+    if of.user_id in (row.get("affectedUserIds") or ()):
+        yield Step("webhookEvents", erasure.rename_in_list(of, row["_id"], "affectedUserIds"))
+
+
 def _ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
     """An ended ban loses the name; a ban in force keeps it, and so keeps the user out."""
     if ban.get("userId") == of.user_id:
@@ -287,6 +294,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterable[Step]]] = {
     "notification_settings": _delete_as("notificationSettings"),
     "notification_shown": _delete_as("shown"),
     "push_subscriptions": _delete_as("pushSubscriptions"),
+    "webhook_deliveries": _webhook_steps,
     # By or for the user. They would expire within a minute.
     "drafts": lambda _, draft: [
         Step(

@@ -187,6 +187,9 @@ LINES: Mapping[str, Lines] = {
     ],
     "notification_shown": _fields("shown", "conversationId", "first", "last", at="at"),
     "push_subscriptions": _fields("pushSubscription", "endpoint", createdAt="createdAt"),
+    "webhook_deliveries": _fields(
+        "webhookEvent", "type", "conversationId", "messageId", "state", at="at"
+    ),
     "drafts": _draft,
     "attachments": _attachment,
 }

@@ -69,10 +69,6 @@ class Notification:
 Deliver = Callable[[Notification], Awaitable[None]]
 
 
-class DeliveryFailed(Exception):
-    """A notification was not delivered and will be tried again; the text is for operators."""
-
-
 class Channel(ABC):
     """One way out. `send` adds to `done` what need not be repeated, and raises if anything else is
     left."""

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.actions.plugin_api import Audience, PluginAPI
+from chat_aio.plugins.deliveries.rows import Row
 from chat_aio.plugins.notifications.preferences import (
     Preferences,
     default_level,
@@ -18,7 +19,6 @@ from chat_aio.plugins.notifications.preferences import (
     quiet_hours_in,
 )
 from chat_aio.plugins.notifications.quiet_hours import end_of
-from chat_aio.plugins.notifications.rows import Row
 from chat_aio.plugins.notifications.shown import Shown
 
 FRESH_SECONDS = 5.0

@@ -8,16 +8,17 @@ from typing import Literal
 
 from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput, PushUnsupported
 from chat_aio.plugin_types.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.deliveries.lease import PositionLease
+from chat_aio.plugins.deliveries.tries import Tries
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
 from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
 from chat_aio.plugins.notifications.delivering import Delivery
-from chat_aio.plugins.notifications.lease import NotificationLease
 from chat_aio.plugins.notifications.preferences import Preferences, default_level
 from chat_aio.plugins.notifications.push import Push
 from chat_aio.plugins.notifications.quiet_hours import checked
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.shown import Shown
-from chat_aio.plugins.notifications.working import Worker
+from chat_aio.plugins.notifications.working import NAME, NotificationWorker
 from chat_aio.schema.models import OkResponse
 from chat_aio.schema.notifications import (
     ConversationNotifications,
@@ -83,8 +84,7 @@ class Notifications(Plugin):
         self._push = next((channel for channel in channels if isinstance(channel, Push)), None)
         self._delay = delay_seconds
         self._lease_seconds = lease_seconds
-        self._max_attempts = max_attempts
-        self._back_off = retry_backoff_seconds
+        self._tries = Tries(most=max_attempts, back_off=retry_backoff_seconds)
         self._concurrency = concurrency
         self._suppress_when = suppress_when
         self._once_until_read = once_until_read
@@ -103,7 +103,7 @@ class Notifications(Plugin):
                 self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))
                 opened.push_async_callback(self._shown.close)
             if self._channels:
-                lease = NotificationLease.of(self.api, seconds=self._lease_seconds)
+                lease = PositionLease.of(self.api, NAME, seconds=self._lease_seconds)
                 rows = Rows(self.api)
                 decider = Decider(self.api, self._preferences, self._shown)
                 make_delivery = partial(
@@ -114,11 +114,10 @@ class Notifications(Plugin):
                     decider,
                     self._channels,
                     concurrency=self._concurrency,
-                    max_attempts=self._max_attempts,
-                    retry_backoff_seconds=self._back_off,
+                    tries=self._tries,
                     once_until_read=self._once_until_read,
                 )
-                worker = Worker(
+                worker = NotificationWorker(
                     self.api, lease, rows, decider, make_delivery, delay_seconds=self._delay
                 )
                 worker.open()

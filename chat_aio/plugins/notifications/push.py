@@ -12,9 +12,10 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, T
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import InvalidInput, SetupError
-from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
+from chat_aio.plugins.deliveries.rows import Row, has_types
+from chat_aio.plugins.deliveries.tries import DeliveryFailed
+from chat_aio.plugins.notifications.channels import Channel, Notification
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
-from chat_aio.plugins.notifications.rows import Row, has_types
 from chat_aio.plugins.own_collection import OwnCollection
 from chat_aio.schema.notifications import PushSubscription
 from chat_aio.schema.wire import json_from

@@ -7,15 +7,14 @@ from typing import Any
 
 from chat_aio.actions.plugin_api import CreatedMessage, PluginAPI, Write
 from chat_aio.observability.observer import NotificationBacklog
+from chat_aio.plugins.deliveries.rows import Row, has_types
+from chat_aio.plugins.deliveries.tries import DEAD_FOR
 from chat_aio.plugins.own_collection import OwnCollection
-
-Row = Mapping[str, Any]
 
 MESSAGES, NOTIFICATIONS = "notification_messages", "notifications"
 
 DECIDED_FOR = timedelta(days=1)
 OVER_FOR = timedelta(days=7)
-DEAD_FOR = timedelta(days=30)
 """How long rows are kept afterwards. What is read or decided again by then is known."""
 
 _TYPES = {
@@ -204,11 +203,6 @@ class Rows:
             lambda: rows.find(chosen).sort(by).limit(limit).to_list(None)
         )
         return found
-
-
-def has_types(row: Row, types: Mapping[str, type]) -> bool:
-    """Whether fields of a row are of these types: another program may have written it."""
-    return all(isinstance(row.get(name), kind) for name, kind in types.items())
 
 
 def notification_id(user_id: str, message_id: str) -> dict[str, str]:

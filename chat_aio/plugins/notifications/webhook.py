@@ -1,12 +1,8 @@
-"""Webhooks: notifications as signed HTTP requests, as standardwebhooks.com describes them."""
-
-from typing import Any
-
-from aiohttp import ClientError, ClientSession, ClientTimeout
+"""Webhooks: notifications as signed HTTP requests."""
 
 from chat_aio.actions.plugin_api import PluginAPI
-from chat_aio.errors import SetupError
-from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
+from chat_aio.plugins.deliveries.signed import SignedEndpoint
+from chat_aio.plugins.notifications.channels import Channel, Notification
 from chat_aio.schema.wire import json_from, timestamp
 
 
@@ -20,49 +16,22 @@ class Webhook(Channel):
     name = "webhook"
 
     def __init__(self, url: str, secret: str, *, seconds: float = 10.0) -> None:
-        try:
-            from standardwebhooks.webhooks import Webhook as Signer
-        except ImportError:
-            raise SetupError(
-                "webhooks need the extra notifications (docs/start/installation.md)"
-            ) from None
-        self._url = url
-        self._signer: Any = Signer(secret)
-        self._timeout = ClientTimeout(total=seconds)
+        self._endpoint = SignedEndpoint(url, secret, seconds=seconds)
 
     async def open(self, api: PluginAPI) -> None:
         self._api = api
-        self._session = ClientSession(timeout=self._timeout)
+        await self._endpoint.open(api)
 
     async def close(self) -> None:
-        await self._session.close()
+        await self._endpoint.close()
 
     async def send(self, notification: Notification, done: set[str]) -> None:
         if self.name in done:
             return
-        now = self._api.now()
-        body = json_from(
-            {
-                "type": "message.notification",
-                "timestamp": timestamp(now),
-                "data": {**notification.brief(), "message": notification.message},
-            }
-        )
-        headers = {
-            "Content-Type": "application/json",
-            # The same at each try: receivers recognise a repetition by it.
-            "webhook-id": notification.id,
-            "webhook-timestamp": str(int(now.timestamp())),
-            "webhook-signature": self._signer.sign(notification.id, now, body.decode()),
+        body = {
+            "type": "message.notification",
+            "timestamp": timestamp(self._api.now()),
+            "data": {**notification.brief(), "message": notification.message},
         }
-        try:
-            # No redirects: the signed message would go to an address that nobody has configured.
-            async with self._session.post(
-                self._url, data=body, headers=headers, allow_redirects=False
-            ) as response:
-                status = response.status
-        except (ClientError, TimeoutError) as error:
-            raise DeliveryFailed(f"the webhook was not reached: {type(error).__name__}") from error
-        if not 200 <= status < 300:
-            raise DeliveryFailed(f"the webhook answered {status}")
+        await self._endpoint.post(notification.id, json_from(body))
         done.add(self.name)

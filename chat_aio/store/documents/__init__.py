@@ -66,6 +66,7 @@ from chat_aio.store.documents.notifications import (
     NotificationSettingDocument,
     PushSubscriptionDocument,
     ShownDocument,
+    WebhookDeliveryDocument,
 )
 from chat_aio.store.documents.presence import (
     PresenceDocument,
@@ -120,4 +121,5 @@ __all__ = [
     "ThreadStateDocument",
     "VersionDocument",
     "ViewDocument",
+    "WebhookDeliveryDocument",
 ]

@@ -14,8 +14,8 @@ class SettingDocument(TypedDict):
     (`migrating`); `restored` has `at`, the time when a backup was restored; `daily_stats` has `at`,
     the end of the rolled-up days, and in `rolling` the progress of a run; `notifications` has the
     delivering process (`holder`, `fence`, `until`), and how far the created messages are read
-    (`token`, `at`); `legal_holds:` and a number has `fence`, which deletions of conversations
-    and new holds on users raise.
+    (`token`, `at`); `webhooks:` and a name has the same of a webhook; `legal_holds:` and a number
+    has `fence`, which deletions of conversations and new holds on users raise.
     """
 
     _id: str

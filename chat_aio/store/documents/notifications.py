@@ -1,4 +1,4 @@
-"""Stored notifications: the documents of the plugin's collections."""
+"""Stored notifications and webhooks: the documents of the plugins' collections."""
 
 from datetime import datetime
 from typing import Any, Literal, NotRequired
@@ -74,3 +74,28 @@ class PushSubscriptionDocument(TypedDict):
     auth: str
     createdAt: datetime
     failures: int
+
+
+class WebhookDeliveryDocument(TypedDict):
+    """An event that the webhook of this name posts: a reference, without content. `_id` is
+    `{webhook, id}`; `id` and `eventId` are the `webhook-id` that receivers get. `order` is larger
+    for a later event. `messageId` is None for an event about a conversation; `conversationId` is
+    empty for `webhook.gap`. It is tried again at `notBefore`."""
+
+    _id: dict[str, str]
+    webhook: str
+    eventId: str
+    type: str
+    conversationId: str
+    messageId: str | None
+    actorId: str | None
+    affectedUserIds: list[str]
+    emoji: str | None
+    at: datetime
+    order: str
+    state: Literal["waiting", "delivered", "dropped", "dead"]
+    due: datetime
+    tries: int
+    notBefore: datetime
+    error: str | None
+    expiresAt: NotRequired[datetime]

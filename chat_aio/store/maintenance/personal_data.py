@@ -54,6 +54,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "notification_settings": ("userId",),
     "notification_shown": ("userId",),
     "push_subscriptions": ("userId",),
+    "webhook_deliveries": ("actorId", "affectedUserIds"),
     "drafts": ("senderId", "askedByUserId", "stoppedBy"),
     "attachments": ("userId",),
 }

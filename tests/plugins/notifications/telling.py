@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from chat_aio.plugins import Notification, Notifications
+from chat_aio.plugins.deliveries.worker import Worker
 from tests.conftest import Database
 
 QUICK: dict[str, Any] = {"delay_seconds": 0.4, "lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
@@ -35,6 +36,13 @@ class Told:
 
 def quick(told: Any = None, **given: Any) -> Notifications:
     return Notifications(told, **{**QUICK, **given})
+
+
+def worker_of(plugin: Any) -> Worker[Any]:
+    callbacks = [each[1] for each in plugin._opened._exit_callbacks]
+    found = [getattr(getattr(each, "__wrapped__", each), "__self__", None) for each in callbacks]
+    (worker,) = [each for each in found if isinstance(each, Worker)]
+    return worker
 
 
 async def eventually(is_so: Callable[[], Awaitable[bool]]) -> None:

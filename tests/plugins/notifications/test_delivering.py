@@ -82,7 +82,7 @@ async def test_an_old_one_that_fails_is_given_up(
     people = await serve(plugins=[quick(told)])
     await ready(database)
     told.failures["bob"] = 99
-    old = patch("chat_aio.plugins.notifications.delivering.TOO_OLD", timedelta(seconds=-1))
+    old = patch("chat_aio.plugins.deliveries.tries.TOO_OLD", timedelta(seconds=-1))
     with old:
         await people("alice").send(await people("alice").direct("bob"), "hi")
         await all_told(database, 1)

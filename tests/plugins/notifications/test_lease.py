@@ -10,17 +10,17 @@ import pytest
 from chat_aio import Chat
 from chat_aio.actions.plugin_api import PluginAPI, Position
 from chat_aio.observability.observer import NotificationBacklog, Observer
-from chat_aio.plugins.notifications.lease import NAME, LeaseLost, NotificationLease
-from chat_aio.plugins.notifications.working import Worker
+from chat_aio.plugins.deliveries.lease import LeaseLost, PositionLease
+from chat_aio.plugins.notifications.working import NAME
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
+from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, worker_of
 from tests.support.hosts import connected
 from tests.support.processes import until
 from tests.support.saboteurs import prove
 
 
 async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
-    one, other = (NotificationLease.of(PluginAPI(chat._context), seconds=3) for _ in range(2))
+    one, other = (PositionLease.of(PluginAPI(chat._context), NAME, seconds=3) for _ in range(2))
     assert await one.take()
     assert not await other.take()
     await one.renew()
@@ -38,7 +38,7 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
 
 
 async def test_of_many_who_ask_one_gets_it(chat: Chat) -> None:
-    leases = [NotificationLease.of(PluginAPI(chat._context), seconds=30) for _ in range(12)]
+    leases = [PositionLease.of(PluginAPI(chat._context), NAME, seconds=30) for _ in range(12)]
     assert sum(await asyncio.gather(*(each.take() for each in leases))) == 1
 
 
@@ -47,7 +47,9 @@ async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
     async def scenario() -> None:
-        one, other = (NotificationLease.of(PluginAPI(chat._context), seconds=0.2) for _ in range(2))
+        one, other = (
+            PositionLease.of(PluginAPI(chat._context), NAME, seconds=0.2) for _ in range(2)
+        )
         while not await one.take():  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         while not await other.take():  # noqa: ASYNC110
@@ -62,7 +64,7 @@ async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:
         assert await other.position() == Position({"_data": "b"}, now)
         assert lost
 
-    unfenced = patch.object(NotificationLease, "_mine", {"_id": NAME})
+    unfenced = patch.object(PositionLease, "_mine", {"_id": NAME})
     await prove(scenario, sabotage=unfenced)
 
 
@@ -160,7 +162,7 @@ async def test_another_process_takes_over_from_one_that_has_died(
     group = await sender.api.create_group_conversation("ada", user_ids=["bob"])
     dying = await opened(database, told)
     await ready(database)
-    release = patch.object(NotificationLease, "release", lambda _: asyncio.sleep(0))
+    release = patch.object(PositionLease, "release", lambda _: asyncio.sleep(0))
     with release:
         await dying.close()
     held = await database["settings"].find_one({"_id": NAME})
@@ -182,7 +184,7 @@ async def test_a_holder_that_has_lost_it_stops(database: Database) -> None:
     theirs = {"holder": "another", "until": datetime.now(UTC) + timedelta(hours=1)}
     await database["settings"].update_one({"_id": NAME}, {"$set": theirs, "$inc": {"fence": 1}})
     plugin = chat._context.plugins[0]
-    (worker,) = _workers_of(plugin)
+    worker = worker_of(plugin)
 
     async def has_stopped() -> bool:
         return not worker._lease.is_held
@@ -194,9 +196,3 @@ async def test_a_holder_that_has_lost_it_stops(database: Database) -> None:
     await all_told(database, 1)
     await chat.close()
     assert told.of("bob") == ["1"]
-
-
-def _workers_of(plugin: Any) -> list[Worker]:
-    callbacks = [each[1] for each in plugin._opened._exit_callbacks]
-    found = [getattr(getattr(each, "__wrapped__", each), "__self__", None) for each in callbacks]
-    return [each for each in found if isinstance(each, Worker)]
