@@ -6,6 +6,7 @@ from typing import Any
 
 from bson import json_util
 
+from chat_aio.actions.deletion import hide
 from chat_aio.plugins import BlockedWords
 from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
@@ -63,9 +64,11 @@ async def live(people: People, database: Database) -> Life:
 
 
 async def _lose(people: People, life: Life, database: Database) -> None:
-    """A conversation that they delete."""
+    """A conversation that they delete, with the departures of its participants."""
     lost = await people("alice").group(USER)
-    await people("alice").chat.conversations.delete_conversation(USER, lost)
+    context = people("alice").chat._context
+    await hide(context, USER, lost, None, notes_departures=True)
+    context.removals.wake()
     await settled(database, lost)
     life.rows["departure"] = [{"conversationId": lost}]
 

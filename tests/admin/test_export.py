@@ -28,9 +28,9 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
     plugins = [Filter([HELD])]
-    # With extra events a deletion writes departures.
-    options = {"extra_events": True, "inbox": True, "room_controls": True}
-    return await serve(hooks, plugins=plugins, moderation_tools=True, **options)
+    return await serve(
+        hooks, plugins=plugins, inbox=True, room_controls=True, moderation_tools=True
+    )
 
 
 BYTES = {"attachment_bytes.files", "attachment_bytes.chunks"}
