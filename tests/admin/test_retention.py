@@ -77,7 +77,8 @@ async def test_old_messages_become_tombstones_before_peoples_eyes(
     report = done.json["retention"]
     assert (report["mode"], report["messages"], report["conversations"]) == ("delete", 2, 1)
     listed = await bob.listed(f"/conversations/{group}/messages")
-    assert listed[2:4] == told[::-1]
+    # Tombstones of one run come in any order.
+    assert listed[2:4] == sorted(told, key=lambda message: -message["seq"])
     assert [each["body"] for each in listed] == ["after", "needle 3", "", "", ""]
     assert [each["id"] for each in await bob.listed("/search/messages?q=needle")] == [sent[3]["id"]]
     assert await bob.unread(group) == 5

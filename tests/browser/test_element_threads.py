@@ -123,6 +123,7 @@ async def test_by_the_keyboard_alone(host: Host, ada: Page) -> None:
         direct = await grace.get_or_create_conversation("ada")
         await grace.send_message(direct.id, "Which engine?")
         await embed(ada, direct.id)
+        await expect(messages(ada)).to_have_count(1)  # Arrows need something to go to.
         await composer(ada).focus()
         await ada.keyboard.press("Shift+Tab")
         await ada.keyboard.press("ArrowUp")
