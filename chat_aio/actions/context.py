@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from chat_aio.actions.filed_reports import FiledReports
@@ -70,6 +70,8 @@ class Context:
     capabilities: frozenset[Capability]
     clock: Clock
     new_id: Callable[[], str]
+    lease_owners: dict[str, object] = field(default_factory=dict)
+    """The plugin that uses a lease, by the lease's name."""
 
     @property
     def history(self) -> timedelta | None:

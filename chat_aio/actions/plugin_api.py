@@ -12,6 +12,7 @@ from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.presence import noticeable
 from chat_aio.actions.unread import count_unread
 from chat_aio.actions.write_rule import require_open
+from chat_aio.errors import SetupError
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.schema.inbox import UnreadTotals
@@ -237,8 +238,12 @@ class PluginAPI:
         )
 
     def lease(self, kind: type[L], name: str, *, seconds: float) -> L:
-        """A lease, which one process at a time can take; `kind` is `Lease` or a class of yours."""
+        """A lease, which one process at a time can take; `kind` is `Lease` or a class of yours.
+        Raises SetupError if another plugin of this chat uses the same name: one of the two would
+        wait for ever."""
         context = self._context
+        if context.lease_owners.setdefault(name, self) is not self:
+            raise SetupError(f"two plugins use the lease {name!r}: give one of them another name")
         return kind(context.database, name, holder=context.new_id(), seconds=seconds)
 
     async def read(self, call: Callable[[], Awaitable[T]]) -> T:

@@ -22,7 +22,8 @@ _NAME = re.compile(r"[a-z0-9_-]{1,40}")
 class Webhooks(Plugin):
     """Posts the chosen kinds of events to `url`, an endpoint of the host: at least once, in order
     for each conversation, signed with `secret` (docs/guides/webhooks.md). `events` are all kinds by
-    default. Webhooks of one chat need different names.
+    default. Webhooks of one chat need different names: `open` of
+    the chat raises SetupError otherwise.
 
     One process at a time does it. If it dies, another one goes on within `lease_seconds` and a
     third of them. Anything but a 2xx within `timeout_seconds` is tried again, `max_attempts` times,
@@ -63,8 +64,6 @@ class Webhooks(Plugin):
 
     async def open(self) -> None:
         api, webhook = self.api, self._name
-        await self._endpoint.open(api)
-        self._opened.push_async_callback(self._endpoint.close)
         lease = PositionLease.of(api, LEASES + webhook, seconds=self._lease_seconds)
         rows = Rows(api, webhook)
         reader = EventReader(api, lease, rows, webhook=webhook, events=self._events)
@@ -80,6 +79,9 @@ class Webhooks(Plugin):
             tries=self._tries,
         )
         worker = WebhookWorker(api, lease, rows, reader, make_posting, webhook=webhook)
+        # Last: if something fails before, nothing is open.
+        await self._endpoint.open(api)
+        self._opened.push_async_callback(self._endpoint.close)
         worker.open()
         self._opened.push_async_callback(worker.close)
 

@@ -20,7 +20,8 @@ from tests.support.saboteurs import prove
 
 
 async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
-    one, other = (PositionLease.of(PluginAPI(chat._context), NAME, seconds=3) for _ in range(2))
+    api = PluginAPI(chat._context)
+    one, other = (PositionLease.of(api, NAME, seconds=3) for _ in range(2))
     assert await one.take()
     assert not await other.take()
     await one.renew()
@@ -38,18 +39,17 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
 
 
 async def test_of_many_who_ask_one_gets_it(chat: Chat) -> None:
-    leases = [PositionLease.of(PluginAPI(chat._context), NAME, seconds=30) for _ in range(12)]
+    api = PluginAPI(chat._context)
+    leases = [PositionLease.of(api, NAME, seconds=30) for _ in range(12)]
     assert sum(await asyncio.gather(*(each.take() for each in leases))) == 1
 
 
 async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:
     """Without the fence it moves the position back, and messages are read again for ever."""
-    now = datetime(2026, 1, 1, tzinfo=UTC)
+    now, api = datetime(2026, 1, 1, tzinfo=UTC), PluginAPI(chat._context)
 
     async def scenario() -> None:
-        one, other = (
-            PositionLease.of(PluginAPI(chat._context), NAME, seconds=0.2) for _ in range(2)
-        )
+        one, other = (PositionLease.of(api, NAME, seconds=0.2) for _ in range(2))
         while not await one.take():  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         while not await other.take():  # noqa: ASYNC110

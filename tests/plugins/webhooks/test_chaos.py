@@ -23,8 +23,9 @@ from tests.plugins.webhooks.receiving import (
 )
 from tests.support.processes import Service
 
-SENDING_SECONDS = 14.0
 KILLS = 5
+TRIED_BEFORE_A_KILL = 20
+PATIENCE = 120
 FAILS = 0.15
 
 
@@ -54,8 +55,8 @@ async def test_nothing_is_left_out(make_chat: MakeChat, mongo_url: str, database
         groups = [
             (await chat.api.create_group_conversation("ada", user_ids=["bob"])).id for _ in "abc"
         ]
-        killing = asyncio.create_task(kill(services, database))
-        written = await write(chat, groups)
+        killing = asyncio.create_task(kill(services, database, receiver))
+        written = await write(chat, groups, killing)
         await killing
         await all_posted(database, len(groups) + len(written))
     expect_everything(receiver, written)
@@ -64,11 +65,13 @@ async def test_nothing_is_left_out(make_chat: MakeChat, mongo_url: str, database
     assert await database["webhook_deliveries"].count_documents({"state": "dead"}) == 0
 
 
-async def write(chat: Chat, groups: list[str]) -> list[tuple[str, str]]:
-    """Messages, and edits, reactions and deletions of them; returns (type, message id)."""
+async def write(
+    chat: Chat, groups: list[str], killing: asyncio.Task[None]
+) -> list[tuple[str, str]]:
+    """Messages, and edits, reactions and deletions of them, until all is killed; returns
+    (type, message id)."""
     written = []
-    until = asyncio.get_running_loop().time() + SENDING_SECONDS
-    while asyncio.get_running_loop().time() < until:
+    while not killing.done():
         sent = await chat.api.send_message("ada", random.choice(groups), "hello")
         written.append(("message.created", sent.id))
         if random.random() < 0.3:
@@ -84,18 +87,26 @@ async def write(chat: Chat, groups: list[str]) -> list[tuple[str, str]]:
     return written
 
 
-async def kill(services: list[Service], database: Database) -> None:
-    """Kill the process that posts, and start another one in its place."""
+async def kill(services: list[Service], database: Database, receiver: Receiver) -> None:
+    """Kill the process that posts, whenever it has tried some more events, and start another one
+    in its place."""
     for _ in range(KILLS):
-        await asyncio.sleep(2.5)
-        lease = await database["settings"].find_one({"_id": "webhooks:default"})
-        row = lease and await database["posters"].find_one({"_id": lease["holder"]})
-        holder = next(
-            (each for each in services if row and each.pids()[-1] == row["pid"]), services[0]
-        )
+        enough = len(receiver.tried) + TRIED_BEFORE_A_KILL
+        async with asyncio.timeout(PATIENCE):
+            while (  # noqa: ASYNC110
+                len(receiver.tried) < enough
+                or (holder := await holder_of(services, database)) is None
+            ):
+                await asyncio.sleep(0.02)
         holder.send(signal.SIGKILL)
         await holder.ended()
         await holder.start()
+
+
+async def holder_of(services: list[Service], database: Database) -> Service | None:
+    lease = await database["settings"].find_one({"_id": "webhooks:default"})
+    row = lease and await database["posters"].find_one({"_id": lease["holder"]})
+    return next((service for service in services if row and service.pids()[-1] == row["pid"]), None)
 
 
 def expect_everything(receiver: Receiver, written: list[tuple[str, str]]) -> None:

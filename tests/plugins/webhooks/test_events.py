@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat_aio import Chat
+from chat_aio import Chat, SetupError
 from chat_aio.plugins import Webhooks
 from chat_aio.schema.events import STORED_EVENTS
 from tests.conftest import Database, MakeChat, MakePeople
@@ -173,6 +173,13 @@ async def test_a_malformed_row_is_a_dead_letter(
     assert receiver.taken[0].body["previousFailed"]
     (dead,) = await database["webhook_deliveries"].find({"state": "dead"}).to_list(None)
     assert dead["error"] == "malformed"
+
+
+async def test_two_webhooks_of_one_name_are_refused(database: Database) -> None:
+    """One of them would wait for the lease for ever, and its events would be lost."""
+    same = [Webhooks("http://127.0.0.1:9/hook", SECRET) for _ in range(2)]
+    with pytest.raises(SetupError, match="webhooks:default"):
+        await Chat(database, plugins=same).open()
 
 
 @pytest.mark.parametrize(
