@@ -86,10 +86,14 @@ export class Conversations {
     this.#setOrder([conversationId, ...this.#order.filter((id) => id !== conversationId)]);
   }
 
+  unlist(conversationId) {
+    this.#setOrder(this.#order.filter((id) => id !== conversationId));
+  }
+
   remove(conversationId) {
     this.#removedAt.set(conversationId, this.#now());
     this.#known.delete(conversationId);
-    this.#setOrder(this.#order.filter((id) => id !== conversationId));
+    this.unlist(conversationId);
   }
 
   #set(conversationId, conversation) {

@@ -154,12 +154,13 @@ export class Store {
 
   /** The list from its beginning, as the service ordered it at `asOf`; what came later stays. */
   setConversations(conversations, nextCursor, asOf) {
-    this.#conversations.replaceAll(conversations, asOf, this.openId);
+    const replace = () => this.#conversations.replaceAll(conversations, asOf, this.openId);
+    this.#take(conversations, replace);
     this.set({ nextCursor, isListed: true, listings: this.listings + 1 });
   }
 
   addConversations(conversations, nextCursor, asOf) {
-    this.#conversations.append(conversations, asOf);
+    this.#take(conversations, () => this.#conversations.append(conversations, asOf));
     this.set({ nextCursor });
   }
 
@@ -182,12 +183,16 @@ export class Store {
 
   /**
    * Take a snapshot, requested at `asOf`; a new conversation comes first in the list, unless it is
-   * `aside`: its place may be further down.
+   * `aside`: its place may be further down. One that the user has hidden is not listed.
    */
   putConversation(snapshot, asOf = this.now(), { isAside = false } = {}) {
     const isNew = this.conversation(snapshot.id) === null;
-    this.#conversations.put(snapshot, asOf);
-    if (isNew && !isAside) this.#conversations.list(snapshot.id);
+    this.#take([snapshot], () => this.#conversations.put(snapshot, asOf));
+    const known = this.conversation(snapshot.id);
+    // A message that has come since lists it again.
+    const isHidden = known?.view?.hidden && known.movedAt <= asOf && known.id !== this.openId;
+    if (isHidden) this.#conversations.unlist(snapshot.id);
+    else if (isNew && !isAside) this.#conversations.list(snapshot.id);
     this.changed();
   }
 
@@ -260,13 +265,8 @@ export class Store {
 
   /** The reader's view of a conversation has changed. Cleared messages are no longer held. */
   setView(conversationId, view) {
-    const { lastMessage, lastReply } = this.conversation(conversationId);
-    const isCleared = view.clearedUpToSeq > clearedIn(this.conversation(conversationId));
-    this.#assign(conversationId, { view, viewedAt: this.now() });
-    if (!isCleared) return;
-    this.#lists.remove(conversationId);
-    const left = (message) => (message && message.seq > view.clearedUpToSeq ? message : null);
-    this.#assign(conversationId, { lastMessage: left(lastMessage), lastReply: left(lastReply) });
+    const snapshots = [{ id: conversationId }];
+    this.#take(snapshots, () => this.#assign(conversationId, { view, viewedAt: this.now() }));
   }
 
   /** The read mark was sent: counts requested before now are outdated. */
@@ -325,6 +325,22 @@ export class Store {
     if (!isLater && !isLaterState({ message, asOf }, { message: known, asOf: previewAsOf })) return;
     const at = asOf === Infinity ? this.now() : asOf;
     this.#assign(conversationId, { lastMessage: message, previewAsOf: at });
+  }
+
+  /** Take snapshots by `put`, and drop what the user has cleared according to them. */
+  #take(snapshots, put) {
+    const known = snapshots.map(({ id }) => this.conversation(id)).filter(Boolean);
+    put();
+    for (const before of known) {
+      const now = this.conversation(before.id);
+      if (now && clearedIn(now) > clearedIn(before)) this.#dropCleared(now);
+    }
+  }
+
+  #dropCleared({ id, lastMessage, lastReply, view }) {
+    this.#lists.remove(id);
+    const left = (message) => (message && message.seq > view.clearedUpToSeq ? message : null);
+    this.#assign(id, { lastMessage: left(lastMessage), lastReply: left(lastReply) });
   }
 
   #countUnread({ id, unreadCount }, message) {

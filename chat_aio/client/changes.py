@@ -33,11 +33,15 @@ async def fetch_changed(client: ChatClient, event: ChangedEvent) -> FetchedChang
     removed = {*named.removed}
     conversations: dict[str, ConversationWithUnread] = {}
     messages: dict[str, Sequence[Message]] = {}
-    if event.all or len(rows) > MOST_ONE_BY_ONE:
-        conversations = await _listed(client, None if event.all else rows)
-        removed |= rows - conversations.keys()
+    if event.all:
+        conversations = await _listed(client)
     else:
-        for conversation_id in rows:
+        if len(rows) > MOST_ONE_BY_ONE:
+            ids = sorted(rows)
+            for start in range(0, len(ids), PAGE):
+                conversations |= await _listed(client, ids[start : start + PAGE])
+        # Also the rest of a list, which leaves out the conversations that the user has hidden.
+        for conversation_id in rows - conversations.keys():
             try:
                 found = await until_answered(client.get_conversation, conversation_id)
                 conversations[conversation_id] = found
@@ -54,15 +58,15 @@ async def fetch_changed(client: ChatClient, event: ChangedEvent) -> FetchedChang
     )
 
 
-async def _listed(client: ChatClient, wanted: set[str] | None) -> dict[str, ConversationWithUnread]:
-    """All conversations, or page by page until all wanted ones are found."""
+async def _listed(
+    client: ChatClient, ids: Sequence[str] | None = None
+) -> dict[str, ConversationWithUnread]:
+    """All listed conversations, or those with these ids."""
     found: dict[str, ConversationWithUnread] = {}
     cursor = None
     while True:
-        page = await until_answered(client.list_conversations, limit=PAGE, cursor=cursor)
-        for conversation in page.conversations:
-            if wanted is None or conversation.id in wanted:
-                found[conversation.id] = conversation
+        page = await until_answered(client.list_conversations, limit=PAGE, cursor=cursor, ids=ids)
+        found |= {conversation.id: conversation for conversation in page.conversations}
         cursor = page.next_cursor
-        if cursor is None or (wanted is not None and wanted <= found.keys()):
+        if cursor is None:
             return found

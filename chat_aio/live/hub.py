@@ -202,7 +202,9 @@ class Hub:
     def hide(self, user_id: str, conversation_id: str, upto: int) -> None:
         """Hide the messages up to a seq from the streams of a user."""
         for stream in self._by_user.get(user_id, ()):
-            stream.hidden = {**stream.hidden, conversation_id: upto}
+            # The later of two changes may be delivered first.
+            most = max(upto, stream.hidden.get(conversation_id, 0))
+            stream.hidden = {**stream.hidden, conversation_id: most}
 
     def end_user(self, user_id: str, ending: Ending) -> bool:
         """End all streams of a user; returns whether there was one."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any, Literal, get_type_hints
+from urllib.parse import urlsplit
 
 from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
@@ -324,6 +325,10 @@ class Setting:
         """A value as JSON, without secrets."""
         if self.name == "webhook_secret":
             return value and "***"
+        if self.name == "webhook_url" and value:
+            # The user, the path and the query may be secrets.
+            parts = urlsplit(value)
+            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/***"
         if self.name == "mongo_url":
             return _FURTHER_SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))
         if isinstance(value, Quotas):

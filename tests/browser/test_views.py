@@ -12,6 +12,7 @@ from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Hooks, Options, add_browser_files
 from tests.browser.conftest import Visit
+from tests.browser.serving import Complaints
 from tests.browser.test_store import HELPERS
 from tests.support.pool import Pool
 
@@ -94,3 +95,45 @@ async def test_all_tabs_follow(served: tuple[Chat, str], open_page: Visit) -> No
     for tab in tabs:
         await tab.evaluate("store.close()")
         await tab.goto("about:blank")
+
+
+async def test_views_that_changed_while_away(
+    served: tuple[Chat, str], open_page: Visit, complaints: Complaints
+) -> None:
+    """Few are fetched one by one, many as a list: both show what another device has done."""
+    complaints.excuse("net::ERR_")
+    chat, address = served
+    for others in (1, 6):
+        cleared, hidden, renamed, *further = [
+            (await chat.api.create_group_conversation("grace", user_ids=["ada"])).id
+            for _ in range(3 + others)
+        ]
+        await chat.api.send_message("grace", cleared, "one")
+        await chat.inbox.change_view("ada", renamed, hidden=True)
+        tab = await open_page()
+        await tab.goto(address)
+        await begun(tab)
+        await tab.evaluate("(id) => store.open(id)", cleared)
+        await tab.context.set_offline(True)
+        await chat.end_streams("ada")
+        await tab.evaluate("until(store, () => store.state().status !== 'live')")
+        await chat.inbox.change_view("ada", cleared, clear=True)
+        await chat.inbox.change_view("ada", hidden, hidden=True)
+        for number, group in enumerate((renamed, *further)):
+            await chat.api.update_conversation("grace", group, name=f"new {number}")
+        await tab.context.set_offline(False)
+        wanted = [[group, f"new {number}"] for number, group in enumerate(further, 1)]
+        script = """async ([cleared, wanted]) => until(store, () => {
+            const rows = store.conversations().map(({ id, name }) => [id, name]);
+            const isThere = wanted.every((row) => rows.some((each) => `${each}` === `${row}`));
+            return isThere && store.timeline(cleared).messages.length === 0
+              && rows.length === wanted.length + 1;
+        })"""
+        await tab.evaluate(script, [cleared, wanted])
+        await chat.api.send_message("grace", cleared, "after")
+        bodies = "store.timeline(id).messages.map(({ body }) => body).join()"
+        await tab.evaluate(f"(id) => until(store, () => {bodies} === 'after')", cleared)
+        await tab.evaluate("store.close()")
+        await tab.goto("about:blank")
+        for group in (cleared, hidden, renamed, *further):
+            await chat.conversations.delete_conversation("grace", group)

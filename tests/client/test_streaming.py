@@ -33,9 +33,11 @@ from chat_aio.client import (
     reader,
 )
 from chat_aio.client import stream as streaming
+from chat_aio.client.changes import MOST_ONE_BY_ONE
 from chat_aio.client.connection import Connection
 from chat_aio.errors import ForbiddenRead, InternalError, RateLimited, Unauthenticated, UserBanned
 from chat_aio.plugins import Receipts
+from chat_aio.schema.events import ChangedConversations
 from tests.client.conftest import Connect
 from tests.client.proxy import proxied
 from tests.client.scripted import Answer, hangs_up, newer_message, refuses, says, scripted
@@ -430,6 +432,20 @@ async def test_what_else_changed_is_named_and_fetched(
         assert found.removed == {groups[2], groups[7]}
         everything = await fetch_changed(client, ChangedEvent(all=True))
         assert everything.conversations.keys() == {groups[0], groups[1], *groups[3:7]}
+
+
+async def test_hidden_conversations_are_not_removed(serve: MakePeople) -> None:
+    """Lists leave them out; the user can still read them."""
+    person = await serve(extra_events=True, inbox=True)
+    alice = person("alice")
+    groups = [await alice.group("bob") for _ in range(MOST_ONE_BY_ONE + 1)]
+    await person("bob").call("PATCH", f"/conversations/{groups[0]}/view", json={"hidden": True})
+    event = ChangedEvent(all=False, conversations=ChangedConversations(name=(*groups,)))
+    base = str(alice.client.make_url(BASE))
+    async with ChatClient(base, headers=BOB) as client:
+        found = await fetch_changed(client, event)
+    assert found.conversations.keys() == {*groups}
+    assert found.removed == set()
 
 
 async def test_a_bot_gets_it_and_goes_on_if_its_handler_fails(

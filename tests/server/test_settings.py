@@ -21,7 +21,7 @@ from chat_aio.observability.tracing import Tracing
 from chat_aio.plugins import Drafts, Plugin
 from chat_aio.server.app import PLUGINS, observers_of, plugins_of, webhooks_of
 from chat_aio.server.kinds import kind_of
-from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, Setting
+from chat_aio.server.settings import LIBRARY_ONLY, SECRETS, SETTINGS, Setting
 from chat_aio.server.sources import settings_from, unknown_variables
 
 GIVEN: dict[str, tuple[str, Any]] = {
@@ -344,11 +344,19 @@ def test_a_wrong_webhook_is_refused(given: tuple[str, ...], said: str) -> None:
     assert SECRET not in result.output
 
 
-def test_the_secret_of_a_webhook_is_not_shown() -> None:
-    for form in ((), ("--json",)):
-        output = shown("--webhook-secret", SECRET, *form).output
-        assert SECRET not in output
-        assert "***" in output
+def test_secrets_are_not_shown() -> None:
+    """Of every setting that may contain one."""
+    given = {
+        "mongo_url": ("mongodb://u:swordfish@db/", ["swordfish"]),
+        "webhook_secret": (SECRET, [SECRET]),
+        "webhook_url": ("https://u:swordfish@example.org/tuna?t=trout", ["fish", "tuna", "trout"]),
+    }
+    assert given.keys() == {*SECRETS}
+    for name, (value, secrets) in given.items():
+        for form in ((), ("--json",)):
+            output = shown(f"--{name.replace('_', '-')}", value, *form).output
+            assert not [secret for secret in secrets if secret in output]
+            assert "***" in output
 
 
 def test_plugins_and_observers_are_made_as_the_settings_say(

@@ -17,6 +17,7 @@ from chat_aio.live.event import (
     ShownMessage,
 )
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
+from chat_aio.live.hub import Hub
 from chat_aio.live.message_filter import MessageFilter
 from chat_aio.live.replay.positions import is_moment, moment_frame, position_from, time_of_moment
 from chat_aio.live.replay.replay import (
@@ -184,6 +185,15 @@ class Pipe:
 
 def stream(*, max_bytes: int = 1_000, max_events: int = 5) -> Stream:
     return Stream("alice", max_bytes=max_bytes, max_events=max_events)
+
+
+def test_what_was_cleared_stays_hidden_whatever_comes_first() -> None:
+    """Two tabs clear at the same time, and the later change may be delivered first."""
+    hub, one = Hub(streams_per_user=5), stream()
+    hub.register(one)
+    for upto in (5, 3):
+        hub.hide("alice", "a", upto)
+    assert one.hidden == {"a": 5}
 
 
 async def test_a_stream_holds_back_until_it_is_live() -> None:
