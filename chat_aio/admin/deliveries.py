@@ -14,8 +14,8 @@ def progress_of(lease: Mapping[str, Any]) -> dict[str, object]:
 
 
 def list_dead(found: Sequence[Row], heads: Mapping[str, str], *, limit: int) -> Outcome:
-    """A list of dead letters: `heads` are the fields to show, each with the head of its column.
-    Rows of other programs may lack fields, or contain values of any type."""
+    """A list of dead letters; `heads` are the columns' heads by field. Rows of other programs may
+    lack fields, or contain values of any type."""
     entries = [{name: json_value(row.get(name)) for name in heads} for row in found]
     table = table_of([*heads.values()], [[*entry.values()] for entry in entries[:limit]])
     # The table is cut, the JSON is not: programs get all fields.

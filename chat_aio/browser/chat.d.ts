@@ -4,8 +4,8 @@ export function newClientMessageId(): string;
 export class ChatError extends Error {
     /** Why nothing is sent from a closed store. */
     static closed(): ChatError;
-    /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-     * service has confirmed it.
+    /** `status` is 0 without an answer, `cause` is why then; `retryAfter` is in seconds, if the
+     * service has sent one.
      * @param {{status: number, code: string, message: string, retryAfter?: number | null,
      *   cause?: unknown}} given */
     constructor({ status, code, message, retryAfter, ...reason }: {
@@ -303,7 +303,7 @@ export class Chat {
             ok: true;
         }>;
     };
-    /** What the service allows with conversations beyond what every service does. */
+    /** Deletion of conversations, if the host has `can_delete`. */
     conversations: {
         /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
          * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */

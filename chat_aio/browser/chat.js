@@ -244,8 +244,8 @@ const EVENT_TYPES = [
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
-  /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-   * service has confirmed it.
+  /** `status` is 0 without an answer, `cause` is why then; `retryAfter` is in seconds, if the
+   * service has sent one.
    * @param {{status: number, code: string, message: string, retryAfter?: number | null,
    *   cause?: unknown}} given */
   constructor({ status, code, message, retryAfter = null, ...reason }) {
@@ -499,7 +499,7 @@ export class Chat {
     cancel: (id, draftId) => this.#post(path`/conversations/${id}/drafts/cancel`, { draftId }),
   };
 
-  /** What the service allows with conversations beyond what every service does. */
+  /** Deletion of conversations, if the host has `can_delete`. */
   conversations = {
     /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
      * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */

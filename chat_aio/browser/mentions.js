@@ -66,8 +66,7 @@ export function mentionedIn(text, people) {
   return [...new Set(ids.filter((each) => each !== null))];
 }
 
-/** The ids of those of `people` whom `text` does not name: an edit of it goes on mentioning them.
- * */
+/** The ids of the `people` whom `text` does not name: after an edit they are still mentioned. */
 export function unnamedIn(text, people) {
   const named = mentionedIn(text, people);
   return people.map(({ id }) => id).filter((each) => !named.includes(each));

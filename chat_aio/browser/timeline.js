@@ -10,8 +10,7 @@ import { UnreadLine } from "./unread-line.js";
 /** The number of messages at which the window is cut, and the number it keeps. */
 const MOST_HELD = 400;
 const KEPT = 300;
-/** A reader who is not at the end keeps the loaded part until this many new messages have arrived.
- * */
+/** The number of new messages until which readers who are not at the end keep the loaded part. */
 const MOST_MISSED = 2_000;
 
 export class Timeline {
@@ -156,8 +155,8 @@ export class Timeline {
     this.isStale = true;
   }
 
-  /** The newest page. If it does not reach the part loaded before, that part is dropped: no gaps.
-   * */
+  /** The newest page. If it does not reach the part loaded before, that part is dropped: there
+   * are no gaps. */
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
     if (!this.reaches({ messages })) {

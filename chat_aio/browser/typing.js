@@ -21,8 +21,8 @@ export class Typing {
     this.#store = store;
   }
 
-  /** The user has typed; the others are notified now and then, and at once when the text is empty.
-   * */
+  /** The user has typed; the others are notified now and then, and at once when the text is
+   * empty. */
   typed(conversationId, isBlank) {
     if (isBlank) this.stopped(conversationId);
     else if (!this.#isTold(conversationId, PING_MS)) this.#tellOthers(conversationId, true);

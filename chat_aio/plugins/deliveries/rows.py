@@ -108,6 +108,6 @@ def has_types(row: Row, types: Mapping[str, Any]) -> bool:
 
 
 def unless_there(row_id: object, row: Row) -> Write:
-    """The write that stores a row. It changes no row that is there: what is read twice must not
-    revive a row that is over."""
+    """The write that stores a row. It changes no row that exists: an event that is read twice must
+    not revive a row that is over."""
     return {"_id": row_id}, {"$setOnInsert": row}
