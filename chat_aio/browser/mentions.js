@@ -15,7 +15,7 @@ export function begunAt(text, caret, sign = "@") {
   return begun && { start: begun.index, query: begun[1] };
 }
 
-/** Which of `people` ({id, name}) a begun name can mean: those that begin so, also a later word. */
+/** The `people` ({id, name}) whose name, or a later word of it, starts with the given text. */
 export function matching(people, query) {
   const wanted = folded(query);
   const isMeant = ({ name }) =>
