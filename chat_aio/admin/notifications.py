@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from chat_aio.actions.plugin_api import PluginAPI
-from chat_aio.admin.deliveries import list_dead, progress_of
 from chat_aio.admin.options import an_id, limit, listing, reading
 from chat_aio.admin.printing import Outcome, card_of, json_value, show
 from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.tables import dead_letters_outcome, lease_entry
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.working import NAME
 from chat_aio.store.leases import load_leases
@@ -39,7 +39,7 @@ def status(as_json: bool, **place: Any) -> None:
         backlog, due = await rows.backlog(), await rows.next_due()
         leases = await load_leases(session.database, NAME)
         fields = {
-            **progress_of(leases.get(NAME, {})),
+            **lease_entry(leases.get(NAME, {})),
             "nextDue": json_value(due),
             **asdict(backlog),
         }
@@ -56,7 +56,7 @@ def dead_letters(limit: int, as_json: bool, as_lines: bool, **place: Any) -> Non
 
     async def work(session: Session) -> Outcome:
         found = await Rows(PluginAPI(session.context)).dead(limit=limit + 1)
-        return list_dead(found, HEADS, limit=limit)
+        return dead_letters_outcome(found, HEADS, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 

@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from chat_aio.actions.plugin_api import PluginAPI
-from chat_aio.admin.deliveries import list_dead, progress_of
 from chat_aio.admin.options import an_id, limit, listing, reading
 from chat_aio.admin.printing import Outcome, show, table_of
 from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.tables import dead_letters_outcome, lease_entry
 from chat_aio.plugins.webhooks.plugin import LEASES
 from chat_aio.plugins.webhooks.rows import DeadLetters, Rows
 from chat_aio.store.leases import load_leases
@@ -42,7 +42,7 @@ def status(as_json: bool, **place: Any) -> None:
         leases = {name.removeprefix(LEASES): lease for name, lease in found.items()}
         entries: list[dict[str, object]] = []
         for name in sorted({*leases, *await DeadLetters(api).webhooks()}):
-            backlog, progress = await Rows(api, name).backlog(), progress_of(leases.get(name, {}))
+            backlog, progress = await Rows(api, name).backlog(), lease_entry(leases.get(name, {}))
             entries.append({"webhook": name, **progress, **asdict(backlog)})
         head = ("WEBHOOK", "HOLDER", "FENCE", "HELD UNTIL", "READ UNTIL", "WAITING", "DEAD")
         table = table_of(head, [[*entry.values()] for entry in entries])
@@ -59,7 +59,7 @@ def dead_letters(limit: int, as_json: bool, as_lines: bool, **place: Any) -> Non
 
     async def work(session: Session) -> Outcome:
         found = await DeadLetters(PluginAPI(session.context)).list(limit=limit + 1)
-        return list_dead(found, HEADS, limit=limit)
+        return dead_letters_outcome(found, HEADS, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 

@@ -271,6 +271,6 @@ async def test_an_edit_that_is_refused_while_one_writes_something_else(
         error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
         await asked.fulfill(status=403, json={"error": error})
         problem = ada.get_by_role("alert")
-        await expect(problem).to_contain_text("What you changed before was not saved. Only who")
+        await expect(problem).to_contain_text("What you changed before was not saved. You can")
         await expect(composer(ada)).to_have_value("So long")
         await expect(composer(ada)).to_be_editable()
