@@ -153,10 +153,13 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
     _require_callers(settings)
     try:
         require_rate_limits(settings)
-        webhooks_of(settings)
     except ValueError as error:
         said = str(error).removeprefix("Options(rate_limits=...): ")
         raise WrongSetting(f"{found['rate_limits'].place}: {said}") from None
+    except SetupError as error:
+        raise click.ClickException(str(error)) from None
+    try:
+        webhooks_of(settings)
     except SetupError as error:
         raise click.ClickException(str(error)) from None
     if (settings.webhook_url is None) != (settings.webhook_secret is None):

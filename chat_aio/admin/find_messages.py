@@ -72,8 +72,8 @@ def find(text: str | None, limit: int, as_json: bool, as_lines: bool, **given: A
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
     # A term alone is not enough: the text index can only be queried for known conversations.
     if not any(chosen.values()):
-        beside = "--contains needs" if text is not None else "give"
-        raise click.UsageError(f"{beside} a --user, a --conversation, --since or --until")
+        also = "--contains needs" if text is not None else "give"
+        raise click.UsageError(f"{also} a --user, a --conversation, --since or --until")
     criteria = MessageCriteria(**chosen, terms=terms_in(text))
 
     async def work(session: Session) -> Outcome:

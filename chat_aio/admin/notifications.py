@@ -1,19 +1,27 @@
 """`chat-aio notifications`: pending notifications, and dead letters."""
 
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.admin.options import an_id, limit, listing, reading
-from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
+from chat_aio.admin.printing import Outcome, card_of, json_value, show
 from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.tables import dead_letters_outcome, lease_entry
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.working import NAME
-from chat_aio.schema.wire import timestamp
+from chat_aio.store.leases import load_leases
 
-FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error")
+HEADS = {
+    "userId": "USER",
+    "messageId": "MESSAGE",
+    "conversationId": "CONVERSATION",
+    "tries": "TRIES",
+    "notBefore": "LAST TRY BEFORE",
+    "error": "ERROR",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,18 +37,11 @@ def status(as_json: bool, **place: Any) -> None:
     async def work(session: Session) -> Outcome:
         rows = Rows(PluginAPI(session.context))
         backlog, due = await rows.backlog(), await rows.next_due()
-        held = await session.database.read(
-            lambda: session.database.settings.find_one({"_id": NAME})
-        )
+        leases = await load_leases(session.database, NAME)
         fields = {
-            "holder": (held or {}).get("holder"),
-            "fence": (held or {}).get("fence"),
-            "heldUntil": _moment((held or {}).get("until")),
-            "readUntil": _moment((held or {}).get("at")),
-            "pending": backlog.pending,
-            "nextDue": _moment(due),
-            "waiting": backlog.waiting,
-            "dead": backlog.dead,
+            **lease_entry(leases.get(NAME, {})),
+            "nextDue": json_value(due),
+            **asdict(backlog),
         }
         return Outcome({"notifications": fields}, card_of(fields))
 
@@ -55,14 +56,7 @@ def dead_letters(limit: int, as_json: bool, as_lines: bool, **place: Any) -> Non
 
     async def work(session: Session) -> Outcome:
         found = await Rows(PluginAPI(session.context)).dead(limit=limit + 1)
-        head = ("USER", "MESSAGE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
-        table = table_of(head, [[row[name] for name in FIELDS] for row in found[:limit]])
-        entries = [
-            {**{name: row[name] for name in FIELDS}, "notBefore": timestamp(row["notBefore"])}
-            for row in found
-        ]
-        # The table is cut, the JSON is not: programs get all fields.
-        return listed("dead", entries, table, limit=limit)
+        return dead_letters_outcome(found, HEADS, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
@@ -80,11 +74,7 @@ def retry(
         raise click.UsageError("give --user or --message, or --all")
 
     async def work(session: Session) -> Outcome:
-        count = await Rows(PluginAPI(session.context)).retry(user_id, message_id)
+        count = await Rows(PluginAPI(session.context)).retry(userId=user_id, messageId=message_id)
         return Outcome({"retried": count}, f"{count:,} are tried again.")
 
     show(in_session(work, **place), as_json=as_json)
-
-
-def _moment(value: object) -> str | None:
-    return timestamp(value) if isinstance(value, datetime) else None

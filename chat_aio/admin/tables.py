@@ -1,10 +1,12 @@
 """Tables, cards and JSON entries of the commands' results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from chat_aio.actions.maintenance.check.findings import Violation
-from chat_aio.admin.printing import card_of, json_value, table_of
+from chat_aio.admin.printing import Outcome, card_of, json_value, listed, table_of
+from chat_aio.plugins.deliveries.rows import Row
 from chat_aio.schema.models import Ban, HeldMessage, Message, Report
 from chat_aio.schema.moderation_tools import MessageVersion
 from chat_aio.store.documents import AuditEntry
@@ -208,3 +210,18 @@ def difference_entry(found: Difference) -> dict[str, object]:
 def difference_part(found: Difference) -> str | None:
     """The part of a collection that differs; None for the collection itself."""
     return "(validator)" if found.of == "validator" else found.index
+
+
+def lease_entry(lease: Mapping[str, Any]) -> dict[str, object]:
+    """The process that holds a lease, and how far it has read."""
+    fields = {"holder": "holder", "fence": "fence", "heldUntil": "until", "readUntil": "at"}
+    return {name: json_value(lease.get(field)) for name, field in fields.items()}
+
+
+def dead_letters_outcome(found: Sequence[Row], heads: Mapping[str, str], *, limit: int) -> Outcome:
+    """A list of dead letters; `heads` are the columns' heads by field. Rows of other programs may
+    lack fields, or contain values of any type."""
+    entries = [{name: json_value(row.get(name)) for name in heads} for row in found]
+    table = table_of([*heads.values()], [[*entry.values()] for entry in entries[:limit]])
+    # The table is cut, the JSON is not: programs get all fields.
+    return listed("dead", entries, table, limit=limit)

@@ -1,20 +1,28 @@
 """`chat-aio webhooks`: pending events, and dead letters."""
 
-from datetime import datetime
+from dataclasses import asdict
 from typing import Any
 
 import click
 
 from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.admin.options import an_id, limit, listing, reading
-from chat_aio.admin.printing import Outcome, listed, show, table_of
+from chat_aio.admin.printing import Outcome, show, table_of
 from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.tables import dead_letters_outcome, lease_entry
 from chat_aio.plugins.webhooks.plugin import LEASES
 from chat_aio.plugins.webhooks.rows import DeadLetters, Rows
-from chat_aio.schema.wire import timestamp
+from chat_aio.store.leases import load_leases
 
-FIELDS = ("webhook", "eventId", "type", "conversationId", "tries", "notBefore", "error")
-HEAD = ("WEBHOOK", "EVENT", "TYPE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
+HEADS = {
+    "webhook": "WEBHOOK",
+    "eventId": "EVENT",
+    "type": "TYPE",
+    "conversationId": "CONVERSATION",
+    "tries": "TRIES",
+    "notBefore": "LAST TRY BEFORE",
+    "error": "ERROR",
+}
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -30,26 +38,12 @@ def status(as_json: bool, **place: Any) -> None:
 
     async def work(session: Session) -> Outcome:
         api = PluginAPI(session.context)
-        leases = await session.database.read(
-            lambda: session.database.settings.find(
-                {"_id": {"$regex": f"^{LEASES}"}}, {"token": 0}
-            ).to_list(None)
-        )
-        by_name = {lease["_id"].removeprefix(LEASES): lease for lease in leases}
-        entries = []
-        for name in sorted({*by_name, *await DeadLetters(api).webhooks()}):
-            backlog, lease = await Rows(api, name).backlog(), by_name.get(name, {})
-            entries.append(
-                {
-                    "webhook": name,
-                    "holder": lease.get("holder"),
-                    "fence": lease.get("fence"),
-                    "heldUntil": _moment(lease.get("until")),
-                    "readUntil": _moment(lease.get("at")),
-                    "waiting": backlog.waiting,
-                    "dead": backlog.dead,
-                }
-            )
+        found = await load_leases(session.database, LEASES)
+        leases = {name.removeprefix(LEASES): lease for name, lease in found.items()}
+        entries: list[dict[str, object]] = []
+        for name in sorted({*leases, *await DeadLetters(api).webhooks()}):
+            backlog, progress = await Rows(api, name).backlog(), lease_entry(leases.get(name, {}))
+            entries.append({"webhook": name, **progress, **asdict(backlog)})
         head = ("WEBHOOK", "HOLDER", "FENCE", "HELD UNTIL", "READ UNTIL", "WAITING", "DEAD")
         table = table_of(head, [[*entry.values()] for entry in entries])
         return Outcome({"webhooks": entries}, table)
@@ -65,17 +59,7 @@ def dead_letters(limit: int, as_json: bool, as_lines: bool, **place: Any) -> Non
 
     async def work(session: Session) -> Outcome:
         found = await DeadLetters(PluginAPI(session.context)).list(limit=limit + 1)
-        # Rows of other programs may lack fields.
-        table = table_of(HEAD, [[row.get(name) for name in FIELDS] for row in found[:limit]])
-        entries = [
-            {
-                **{name: row.get(name) for name in FIELDS},
-                "notBefore": _moment(row.get("notBefore")),
-            }
-            for row in found
-        ]
-        # The table is cut, the JSON is not: programs get all fields.
-        return listed("dead", entries, table, limit=limit)
+        return dead_letters_outcome(found, HEADS, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
@@ -104,7 +88,3 @@ def retry(
         return Outcome({"retried": count}, f"{count:,} are tried again.")
 
     show(in_session(work, **place), as_json=as_json)
-
-
-def _moment(value: object) -> str | None:
-    return timestamp(value) if isinstance(value, datetime) else None

@@ -1,4 +1,4 @@
-/** What one keeps away from oneself: blocked people, muted conversations. No DOM. */
+/** The user's blocks and mutes. No DOM. */
 
 import { inTurn } from "./tasks.js";
 

@@ -1,4 +1,4 @@
-/** What one does with messages that are there. No DOM. A request that fails rejects. */
+/** Changes of messages that exist. No DOM. A failed request rejects. */
 
 export class MessageChanges {
   #chat;
@@ -17,7 +17,7 @@ export class MessageChanges {
     return this.#take(this.#chat.deleteMessage(messageId));
   }
 
-  /** React, or take one's reaction back. */
+  /** Add the user's reaction, or remove it. */
   toggleReaction({ id, reactions }, emoji) {
     const { userIds = [] } = reactions.find((each) => each.emoji === emoji) ?? {};
     const isMine = userIds.includes(this.#store.userId);
@@ -31,7 +31,7 @@ export class MessageChanges {
     this.#store.receive(await this.#chat.forwardMessage(messageId, target));
   }
 
-  /** An answer may come after the events of what others did later. */
+  /** An answer may arrive after the events of later changes. */
   async #take(asked) {
     const asOf = this.#store.now();
     this.#store.update(await asked, asOf);

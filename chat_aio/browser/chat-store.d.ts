@@ -2,12 +2,12 @@ export class ChatStore {
     /** @param {Chat} chat @param {ChatStoreOptions} options */
     constructor(chat: Chat, { userId, onMessage, onGone, ...has }: ChatStoreOptions);
     userId: string;
-    /** Open the stream, and bring the list; once until it is closed. */
+    /** Open the stream, and fetch the list; once until it is closed. */
     start(): void;
     /** End the stream; `start` opens it again. */
     close(): void;
-    /** `listener` is called when something has changed, once for what changes together; the answer
-     * ends it.
+    /** `listener` is called when something has changed, once for simultaneous changes; the returned
+     * function ends that.
      * @type {(listener: () => void) => () => void} */
     subscribe: (listener: () => void) => () => void;
     /** @type {() => ChatState} */
@@ -25,20 +25,20 @@ export class ChatStore {
     /** The known data of a user.
      * @type {(userId: string) => User} */
     user: (userId: string) => User;
-    /** Make a conversation the open one (null: none), and bring its messages. A thread of another
+    /** Make a conversation the open one (null: none), and fetch its messages. A thread of another
      * one is closed.
      * @param {string | null} conversationId @returns {Promise<void>} */
     open(conversationId: string | null): Promise<void>;
-    /** Make a thread of the open conversation the open one, and bring its replies.
-     * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
+    /** Make a thread of the open conversation the open one, and fetch its replies.
+     * @param {string} rootId  its root message @returns {Promise<void>} */
     openThread(rootId: string): Promise<void>;
     closeThread(): void;
     /** Open the direct conversation with someone, which may have to be created: a conversation opened
      * in the meantime stays open.
      * @param {string} otherUserId @returns {Promise<string>} its id */
     openDirect(otherUserId: string): Promise<string>;
-    /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
-     * of it as its `state`.
+    /** Send a message, also into a thread; `timeline` or `thread` has it at once, with its
+     * `state`.
      * @param {string} conversationId @param {string | Written} written
      * @returns {string} its clientMessageId */
     send(conversationId: string, written: string | Written): string;
@@ -49,12 +49,12 @@ export class ChatStore {
      * @param {string} clientMessageId */
     discard(clientMessageId: string): void;
     /** @param {string} messageId @param {string} body
-     * @param {string[]} [mentions]  unless given, those that there are
+     * @param {string[]} [mentions]  unless given, the present ones
      * @returns {Promise<void>} */
     edit(messageId: string, body: string, mentions?: string[] | undefined): Promise<void>;
     /** @param {string} messageId @returns {Promise<void>} */
     delete(messageId: string): Promise<void>;
-    /** React to a message, or take one's reaction back.
+    /** Add the user's reaction to a message, or remove it.
      * @param {Message} message @param {string} emoji @returns {Promise<void>} */
     react(message: Message, emoji: string): Promise<void>;
     /** Mark a conversation as read to its end.
@@ -128,15 +128,15 @@ export type ChatState = {
      */
     openThreadId: string | null;
     /**
-     * whether the list has been brought
+     * whether the list has been fetched
      */
     isListed: boolean;
     /**
-     * whether the list goes on: `loadMore()`
+     * whether the list continues: `loadMore()`
      */
     hasMore: boolean;
     /**
-     * why the list cannot be brought just now
+     * why the list cannot be fetched now
      */
     problem: string | null;
     /**
@@ -157,7 +157,7 @@ export type ShownConversation = {
     type: "direct" | "group";
     name: string | null;
     /**
-     * who else is in it; of many the first twelve
+     * the other members; of many the first twelve
      */
     others: readonly User[];
     participants: readonly Participant[];
@@ -229,7 +229,7 @@ export type ShownTimeline = {
      */
     hasFailed: boolean;
     /**
-     * `loadOlder` brings them
+     * `loadOlder` fetches them
      */
     hasOlder: boolean;
     /**
@@ -237,7 +237,7 @@ export type ShownTimeline = {
      */
     firstUnreadId: string | null;
     /**
-     * whom its messages name: it changes when more is known of them
+     * the users of its messages: changes when more is known
      */
     people: readonly User[];
     /**
@@ -267,15 +267,15 @@ export type ShownThread = {
      */
     hasFailed: boolean;
     /**
-     * `loadOlderReplies` brings them
+     * `loadOlderReplies` fetches them
      */
     hasOlder: boolean;
     /**
-     * there is no such message to the reader
+     * the root does not exist, or the reader may not see it
      */
     isGone: boolean;
     /**
-     * whom root and replies name
+     * the users of root and replies
      */
     people: readonly User[];
     /**
@@ -306,7 +306,7 @@ export type ChatStoreOptions = {
      */
     hasInbox?: boolean | undefined;
     /**
-     * one has come that is not being read
+     * a new message that is not being read
      */
     onMessage?: ((message: Message) => void) | undefined;
     /**

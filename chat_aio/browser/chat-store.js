@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a page shows of a chat, kept in step with the service, for any framework: snapshots that are
+ * The visible state of a chat, kept in step with the service, for any framework: snapshots that are
  * the same object as long as nothing in them has changed, `subscribe`, and the user's actions. No
  * DOM. docs/guides/react.md describes its use.
  *
@@ -42,9 +42,9 @@ import { Users } from "./users.js";
  * @property {StreamStatus} status  "live": all events arrive at once
  * @property {string | null} openId  the open conversation
  * @property {string | null} openThreadId  the root of the thread that is open in it
- * @property {boolean} isListed  whether the list has been brought
- * @property {boolean} hasMore  whether the list goes on: `loadMore()`
- * @property {string | null} problem  why the list cannot be brought just now
+ * @property {boolean} isListed  whether the list has been fetched
+ * @property {boolean} hasMore  whether the list continues: `loadMore()`
+ * @property {string | null} problem  why the list cannot be fetched now
  * @property {string | null} problemCode  the same as a code
  * @property {boolean} isBanned
  * @property {number} unread  unread messages of all conversations that are not archived
@@ -53,7 +53,7 @@ import { Users } from "./users.js";
  * @property {string} id
  * @property {"direct" | "group"} type
  * @property {string | null} name
- * @property {readonly User[]} others  who else is in it; of many the first twelve
+ * @property {readonly User[]} others  the other members; of many the first twelve
  * @property {readonly Participant[]} participants
  * @property {number} unread
  * @property {number} unreadMentions
@@ -79,9 +79,9 @@ import { Users } from "./users.js";
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
  * @property {boolean} hasFailed  until it is loaded: by `loadOlder`, or automatically
- * @property {boolean} hasOlder  `loadOlder` brings them
+ * @property {boolean} hasOlder  `loadOlder` fetches them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
- * @property {readonly User[]} people  whom its messages name: it changes when more is known of them
+ * @property {readonly User[]} people  the users of its messages: changes when more is known
  * @property {readonly User[]} typing  users who are typing
  * @property {readonly Writing[]} writing  what assistants have written so far
  *
@@ -93,9 +93,9 @@ import { Users } from "./users.js";
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
  * @property {boolean} hasFailed  until it is loaded: by `loadOlderReplies`, or automatically
- * @property {boolean} hasOlder  `loadOlderReplies` brings them
- * @property {boolean} isGone  there is no such message to the reader
- * @property {readonly User[]} people  whom root and replies name
+ * @property {boolean} hasOlder  `loadOlderReplies` fetches them
+ * @property {boolean} isGone  the root does not exist, or the reader may not see it
+ * @property {readonly User[]} people  the users of root and replies
  * @property {readonly Writing[]} writing  what assistants have written there so far
  *
  * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
@@ -106,7 +106,7 @@ import { Users } from "./users.js";
  * @property {string} userId  the current user, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
  * @property {boolean} [hasInbox]  whether the service has `inbox`: it keeps read states of threads
- * @property {(message: Message) => void} [onMessage]  one has come that is not being read
+ * @property {(message: Message) => void} [onMessage]  a new message that is not being read
  * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
 
@@ -122,7 +122,7 @@ export class ChatStore {
   /** @type {any} */
   #session;
   #users;
-  /** What messages are shown by. */
+  /** The entries of messages. */
   #known;
   /** @type {any} */
   #readings;
@@ -153,7 +153,7 @@ export class ChatStore {
     this.#store.subscribe(() => this.#told());
   }
 
-  /** Open the stream, and bring the list; once until it is closed. */
+  /** Open the stream, and fetch the list; once until it is closed. */
   start() {
     if (this.#isStarted && !this.#store.isBanned) return;
     this.#isStarted = true;
@@ -174,8 +174,8 @@ export class ChatStore {
     this.#snapshots.clear();
   }
 
-  /** `listener` is called when something has changed, once for what changes together; the answer
-   * ends it.
+  /** `listener` is called when something has changed, once for simultaneous changes; the returned
+   * function ends that.
    * @type {(listener: () => void) => () => void} */
   subscribe = (listener) => {
     this.#listeners.add(listener);
@@ -223,7 +223,7 @@ export class ChatStore {
    * @type {(userId: string) => User} */
   user = (userId) => this.#users.get(userId);
 
-  /** Make a conversation the open one (null: none), and bring its messages. A thread of another
+  /** Make a conversation the open one (null: none), and fetch its messages. A thread of another
    * one is closed.
    * @param {string | null} conversationId @returns {Promise<void>} */
   async open(conversationId) {
@@ -236,8 +236,8 @@ export class ChatStore {
     await this.#session.open(conversationId);
   }
 
-  /** Make a thread of the open conversation the open one, and bring its replies.
-   * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
+  /** Make a thread of the open conversation the open one, and fetch its replies.
+   * @param {string} rootId  its root message @returns {Promise<void>} */
   async openThread(rootId) {
     if (rootId !== this.#store.openRootId) this.#leaveThread();
     await this.#session.openThread(rootId);
@@ -259,8 +259,8 @@ export class ChatStore {
     return id;
   }
 
-  /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
-   * of it as its `state`.
+  /** Send a message, also into a thread; `timeline` or `thread` has it at once, with its
+   * `state`.
    * @param {string} conversationId @param {string | Written} written
    * @returns {string} its clientMessageId */
   send(conversationId, written) {
@@ -283,7 +283,7 @@ export class ChatStore {
   }
 
   /** @param {string} messageId @param {string} body
-   * @param {string[]} [mentions]  unless given, those that there are
+   * @param {string[]} [mentions]  unless given, the present ones
    * @returns {Promise<void>} */
   async edit(messageId, body, mentions) {
     await this.#session.changes.edit(messageId, { body, mentions });
@@ -294,7 +294,7 @@ export class ChatStore {
     await this.#session.changes.delete(messageId);
   }
 
-  /** React to a message, or take one's reaction back.
+  /** Add the user's reaction to a message, or remove it.
    * @param {Message} message @param {string} emoji @returns {Promise<void>} */
   async react(message, emoji) {
     await this.#session.changes.toggleReaction(message, emoji);

@@ -1,11 +1,11 @@
 /** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
 export function newClientMessageId(): string;
-/** What the service refused (`code` and `message` are its own), or that it was not reached. */
+/** A refusal of the service (with its `code` and `message`), or a failure to reach it. */
 export class ChatError extends Error {
-    /** Why nothing is sent from a closed store. */
+    /** The error of sends from a closed store. */
     static closed(): ChatError;
-    /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-     * service has confirmed it.
+    /** `status` is 0 if there was no answer, with the `cause`; `retryAfter` is in seconds, if the
+     * service has sent one.
      * @param {{status: number, code: string, message: string, retryAfter?: number | null,
      *   cause?: unknown}} given */
     constructor({ status, code, message, retryAfter, ...reason }: {
@@ -64,7 +64,7 @@ export class Chat {
      * @type {(conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline} */
     listThread: (conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline;
     /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
-     * begin with the last one, where the service has `prefix_search`. Filters need `search_filters`;
+     * begin with the last one, if the service has `prefix_search`. Filters need `search_filters`;
      * with them `q` may be null: then the newest come first.
      * @type {(q: string | null, options?: PagingMessages & SearchFilters &
      *   {conversationId?: string | null, prefix?: boolean}) => PageOfMessages} */
@@ -72,7 +72,7 @@ export class Chat {
         conversationId?: string | null;
         prefix?: boolean;
     }) => PageOfMessages;
-    /** One has read up to this message.
+    /** Mark messages as read, up to this one.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
     markRead: (conversationId: string, messageId: string) => Promise<{
         ok: true;
@@ -114,7 +114,7 @@ export class Chat {
     updateConversation: (conversationId: string, changed: GroupFields & NewMetadata) => Promise<ConversationWithUnread>;
     /** @type {(conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>} */
     addParticipants: (conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>;
-    /** One's own id: leave.
+    /** Remove a member; with the user's own id: leave.
      * @type {(conversationId: string, userId: string) => Promise<ConversationWithUnread>} */
     removeParticipant: (conversationId: string, userId: string) => Promise<ConversationWithUnread>;
     /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
@@ -143,7 +143,7 @@ export class Chat {
     revokeInvite: (conversationId: string, code: string) => Promise<{
         ok: true;
     }>;
-    /** What a link leads to.
+    /** The target of an invite link.
      * @type {(code: string) => Promise<InvitePreview>} */
     getInvitePreview: (code: string) => Promise<InvitePreview>;
     /** "joined", or "pending" until an admin agrees.
@@ -174,17 +174,17 @@ export class Chat {
         q: string;
         limit?: number;
     }) => Promise<User[]>;
-    /** While one writes, every three seconds at most; false: one has stopped.
+    /** While the user types, every three seconds at most; false: they have stopped.
      * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
     sendTyping: (conversationId: string, isTyping?: boolean) => Promise<{
         ok: true;
     }>;
-    /** By user id, of those one shares a conversation with; 50 at most.
+    /** By user id, for users who share a conversation with the caller; 50 at most.
      * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
     getPresence: (userIds: string[]) => Promise<{
         [userId: string]: Presence;
     }>;
-    /** For moderators: what a filter holds, newest first.
+    /** For moderators: the messages held by filters, newest first.
      * @type {(paging?: Paging) => Page<"heldMessages", HeldMessage>} */
     listHeldMessages: (paging?: Paging) => Page<"heldMessages", HeldMessage>;
     /** Send it in the name of its sender.
@@ -194,7 +194,7 @@ export class Chat {
     discardHeldMessage: (heldId: string) => Promise<{
         ok: true;
     }>;
-    /** Bans from a group and pins, where the service has `room_controls`. */
+    /** Bans from a group and pins, if the service has `room_controls`. */
     rooms: {
         /** @type {(conversationId: string, given: {userId: string, reason?: string}) =>
          *   Promise<ConversationBan>} */
@@ -235,7 +235,7 @@ export class Chat {
          * then has each new number.
          * @type {() => Promise<UnreadTotals>} */
         countUnread: () => Promise<UnreadTotals>;
-        /** What mentions one, newest first.
+        /** Messages that mention the user, newest first.
          * @type {(paging?: Paging) => Page<"mentions", Mention>} */
         listMentions: (paging?: Paging) => Page<"mentions", Mention>;
         /** This message and all newer ones count as unread again, until one of them is marked read.
@@ -243,7 +243,7 @@ export class Chat {
         markUnread: (conversationId: string, messageId: string) => Promise<{
             ok: true;
         }>;
-        /** Those one follows, writes or is mentioned in; the latest reply first.
+        /** Threads that the user follows, has written or is mentioned in; the latest reply first.
          * @type {(paging?: Paging) => Page<"threads", ViewedThread>} */
         listThreads: (paging?: Paging) => Page<"threads", ViewedThread>;
         /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
@@ -260,7 +260,7 @@ export class Chat {
             ok: true;
         }>;
     };
-    /** Messages that are read while they are written, where the service has the plugin Drafts. */
+    /** Messages that are visible while they are written, if the service has the plugin Drafts. */
     drafts: {
         /** The open drafts, the oldest first; events of `draft.updated` continue them.
          * @type {(conversationId: string) => Promise<Draft[]>} */
@@ -293,7 +293,7 @@ export class Chat {
             mentions?: string[];
             metadata?: Json;
         }) => Promise<Message>;
-        /** Have an assistant write no more.
+        /** Stop an assistant's draft.
          * @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
         stop: (conversationId: string, draftId: string) => Promise<{
             ok: true;
@@ -303,9 +303,9 @@ export class Chat {
             ok: true;
         }>;
     };
-    /** What the service allows with conversations beyond what every service does. */
+    /** Deletion of conversations, if the host has `can_delete`. */
     conversations: {
-        /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
+        /** Delete a conversation for everyone and for good, if the host's `can_delete` allows it.
          * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */
         deleteConversation: (conversationId: string, reason?: string) => Promise<{
             ok: true;
@@ -323,8 +323,8 @@ export class Chat {
         setQuietHours: (quietHours: QuietHours | null) => Promise<{
             quietHours: QuietHours | null;
         }>;
-        /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>}
-         * */
+        /** @type {(conversationId: string) =>
+         *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
         getLevel: (conversationId: string) => Promise<{
             level: NotificationLevel;
             isDefault: boolean;
@@ -342,7 +342,7 @@ export class Chat {
             subscriptions: PushSubscribed[];
             publicKey: string;
         }>;
-        /** What `PushManager.subscribe` has returned, as JSON.
+        /** The result of `PushManager.subscribe`, as JSON.
          * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
         subscribe: (subscription: PushSubscriptionJSON) => Promise<PushSubscribed>;
         /** @type {(subscriptionId: string) => Promise<{ok: true}>} */
@@ -350,7 +350,7 @@ export class Chat {
             ok: true;
         }>;
     };
-    /** Files of messages, where the service has the plugin Attachments. */
+    /** Files of messages, if the service has the plugin Attachments. */
     attachments: {
         /** For `attachmentIds` of a message; `onProgress` is called with the sent part, up to 1.
          * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
@@ -381,7 +381,7 @@ export class Chat {
         unblockUser: (targetUserId: string) => Promise<{
             ok: true;
         }>;
-        /** Whom one has blocked.
+        /** The user's blocks.
          * @type {(paging?: Paging) => Page<"blocks", Block>} */
         listBlockedUsers: (paging?: Paging) => Page<"blocks", Block>;
         /** @type {(conversationId: string) => Promise<Mute>} */
@@ -430,7 +430,7 @@ export class Chat {
         /** @type {(banId: string) => Promise<Ban>} */
         unbanUser: (banId: string) => Promise<Ban>;
     };
-    /** For moderators, where the service has `moderation_tools`. */
+    /** For moderators, if the service has `moderation_tools`. */
     moderationTools: {
         /** In any conversation; a page may be short, even empty: go on with its cursor.
          * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
@@ -452,7 +452,7 @@ export class Chat {
         removeMessage: (messageId: string, given?: {
             reason?: string;
         }) => Promise<Message>;
-        /** What a moderator has removed.
+        /** Restore a removed message.
          * @type {(messageId: string) => Promise<Message>} */
         restoreMessage: (messageId: string) => Promise<Message>;
         /** Counts, unless `dryRun` is false. Go on with the cursor, as long as there is one.
@@ -500,9 +500,9 @@ export class Chat {
     #private;
 }
 /**
- * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
- * so that the service replays missed events. It gives up on any answer but 200; then a new one is
- * opened at the last position known, after a pause.
+ * The live stream, over EventSource, which reconnects automatically and names the position it has
+ * seen, so that the service replays missed events. It gives up on any answer but 200; then a new one
+ * is opened at the last known position, after a pause.
  */
 export class ChatStream {
     /** `sourceAt(lastEventId)` resolves to what opens one; `chat.stream(options)` makes this.

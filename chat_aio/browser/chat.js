@@ -242,10 +242,10 @@ const EVENT_TYPES = [
   ...["conversation.deleted", "stream.changed", "view.updated", "unread.updated"],
 ];
 
-/** What the service refused (`code` and `message` are its own), or that it was not reached. */
+/** A refusal of the service (with its `code` and `message`), or a failure to reach it. */
 export class ChatError extends Error {
-  /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
-   * service has confirmed it.
+  /** `status` is 0 if there was no answer, with the `cause`; `retryAfter` is in seconds, if the
+   * service has sent one.
    * @param {{status: number, code: string, message: string, retryAfter?: number | null,
    *   cause?: unknown}} given */
   constructor({ status, code, message, retryAfter = null, ...reason }) {
@@ -256,7 +256,7 @@ export class ChatError extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** Why nothing is sent from a closed store. */
+  /** The error of sends from a closed store. */
   static closed() {
     return new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is closed." });
   }
@@ -310,12 +310,12 @@ export class Chat {
   listThread = (id, rootId, options) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, options);
   /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
-   * begin with the last one, where the service has `prefix_search`. Filters need `search_filters`;
+   * begin with the last one, if the service has `prefix_search`. Filters need `search_filters`;
    * with them `q` may be null: then the newest come first.
    * @type {(q: string | null, options?: PagingMessages & SearchFilters &
    *   {conversationId?: string | null, prefix?: boolean}) => PageOfMessages} */
   searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
-  /** One has read up to this message.
+  /** Mark messages as read, up to this one.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
   markRead = (id, messageId) => this.#post(path`/conversations/${id}/read`, { messageId });
   /** Without `mentions` they stay as they are; metadata may be changed without the body.
@@ -352,7 +352,7 @@ export class Chat {
   /** @type {(conversationId: string, userIds: string[]) => Promise<ConversationWithUnread>} */
   addParticipants = (id, userIds) =>
     this.#post(path`/conversations/${id}/participants`, { userIds }, "conversation");
-  /** One's own id: leave.
+  /** Remove a member; with the user's own id: leave.
    * @type {(conversationId: string, userId: string) => Promise<ConversationWithUnread>} */
   removeParticipant = (id, userId) =>
     this.#delete(path`/conversations/${id}/participants`, { userId }, "conversation");
@@ -375,7 +375,7 @@ export class Chat {
   listInvites = (id) => this.#get(path`/conversations/${id}/invites`);
   /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
   revokeInvite = (id, code) => this.#delete(path`/conversations/${id}/invites/${code}`);
-  /** What a link leads to.
+  /** The target of an invite link.
    * @type {(code: string) => Promise<InvitePreview>} */
   getInvitePreview = (code) => this.#get(path`/invites/${code}`, {}, "invite");
   /** "joined", or "pending" until an admin agrees.
@@ -402,13 +402,13 @@ export class Chat {
    * @type {(which: {ids: string[]} | {q: string, limit?: number}) => Promise<User[]>} */
   findUsers = (which) => this.#get("/users", which, "users");
 
-  /** While one writes, every three seconds at most; false: one has stopped.
+  /** While the user types, every three seconds at most; false: they have stopped.
    * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
   sendTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
-  /** By user id, of those one shares a conversation with; 50 at most.
+  /** By user id, for users who share a conversation with the caller; 50 at most.
    * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
   getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");
-  /** For moderators: what a filter holds, newest first.
+  /** For moderators: the messages held by filters, newest first.
    * @type {(paging?: Paging) => Page<"heldMessages", HeldMessage>} */
   listHeldMessages = (paging) => this.#get("/moderation/held", paging);
   /** Send it in the name of its sender.
@@ -417,7 +417,7 @@ export class Chat {
   /** @type {(heldId: string) => Promise<{ok: true}>} */
   discardHeldMessage = (heldId) => this.#post("/moderation/held/discard", { heldId });
 
-  /** Bans from a group and pins, where the service has `room_controls`. */
+  /** Bans from a group and pins, if the service has `room_controls`. */
   rooms = {
     /** @type {(conversationId: string, given: {userId: string, reason?: string}) =>
      *   Promise<ConversationBan>} */
@@ -453,13 +453,13 @@ export class Chat {
      * then has each new number.
      * @type {() => Promise<UnreadTotals>} */
     countUnread: () => this.#get("/unread"),
-    /** What mentions one, newest first.
+    /** Messages that mention the user, newest first.
      * @type {(paging?: Paging) => Page<"mentions", Mention>} */
     listMentions: (paging) => this.#get("/mentions", paging),
     /** This message and all newer ones count as unread again, until one of them is marked read.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
     markUnread: (id, messageId) => this.#post(path`/conversations/${id}/unread`, { messageId }),
-    /** Those one follows, writes or is mentioned in; the latest reply first.
+    /** Threads that the user follows, has written or is mentioned in; the latest reply first.
      * @type {(paging?: Paging) => Page<"threads", ViewedThread>} */
     listThreads: (paging) => this.#get("/threads", paging),
     /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
@@ -474,7 +474,7 @@ export class Chat {
       this.#post(path`/conversations/${id}/threads/${rootId}/read`, { messageId }),
   };
 
-  /** Messages that are read while they are written, where the service has the plugin Drafts. */
+  /** Messages that are visible while they are written, if the service has the plugin Drafts. */
   drafts = {
     /** The open drafts, the oldest first; events of `draft.updated` continue them.
      * @type {(conversationId: string) => Promise<Draft[]>} */
@@ -492,16 +492,16 @@ export class Chat {
      * @type {(conversationId: string, given: {draftId: string, mentions?: string[],
      *   metadata?: Json}) => Promise<Message>} */
     finish: (id, given) => this.#post(path`/conversations/${id}/drafts/finish`, given, "message"),
-    /** Have an assistant write no more.
+    /** Stop an assistant's draft.
      * @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
     stop: (id, draftId) => this.#post(path`/conversations/${id}/drafts/stop`, { draftId }),
     /** @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
     cancel: (id, draftId) => this.#post(path`/conversations/${id}/drafts/cancel`, { draftId }),
   };
 
-  /** What the service allows with conversations beyond what every service does. */
+  /** Deletion of conversations, if the host has `can_delete`. */
   conversations = {
-    /** Delete it for everybody and for good, for users whom the host's `can_delete` allows it.
+    /** Delete a conversation for everyone and for good, if the host's `can_delete` allows it.
      * @type {(conversationId: string, reason?: string) => Promise<{ok: true}>} */
     deleteConversation: (id, reason) => this.#delete(path`/conversations/${id}`, { reason }),
   };
@@ -514,8 +514,8 @@ export class Chat {
      * @type {(quietHours: QuietHours | null) =>
      *   Promise<{quietHours: QuietHours | null}>} */
     setQuietHours: (quietHours) => this.#put("/notifications/settings", { quietHours }),
-    /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>}
-     * */
+    /** @type {(conversationId: string) =>
+     *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
     getLevel: (id) => this.#get(path`/conversations/${id}/notifications`),
     /** Null: the default.
      * @type {(conversationId: string, level: NotificationLevel | null) =>
@@ -524,7 +524,7 @@ export class Chat {
     /** And the `applicationServerKey`.
      * @type {() => Promise<{subscriptions: PushSubscribed[], publicKey: string}>} */
     listSubscriptions: () => this.#get("/notifications/subscriptions"),
-    /** What `PushManager.subscribe` has returned, as JSON.
+    /** The result of `PushManager.subscribe`, as JSON.
      * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
     subscribe: ({ endpoint, keys }) =>
       this.#post("/notifications/subscriptions", { endpoint, keys }, "subscription"),
@@ -533,7 +533,7 @@ export class Chat {
       this.#delete("/notifications/subscriptions", { subscriptionId }),
   };
 
-  /** Files of messages, where the service has the plugin Attachments. */
+  /** Files of messages, if the service has the plugin Attachments. */
   attachments = {
     /** For `attachmentIds` of a message; `onProgress` is called with the sent part, up to 1.
      * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
@@ -564,7 +564,7 @@ export class Chat {
     blockUser: (targetUserId) => this.#post("/moderation/blocks", { targetUserId }, "block"),
     /** @type {(targetUserId: string) => Promise<{ok: true}>} */
     unblockUser: (targetUserId) => this.#delete("/moderation/blocks", { targetUserId }),
-    /** Whom one has blocked.
+    /** The user's blocks.
      * @type {(paging?: Paging) => Page<"blocks", Block>} */
     listBlockedUsers: (paging) => this.#get("/moderation/blocks", paging),
     /** @type {(conversationId: string) => Promise<Mute>} */
@@ -597,7 +597,7 @@ export class Chat {
     unbanUser: (id) => this.#delete(path`/moderation/bans/${id}`, undefined, "ban"),
   };
 
-  /** For moderators, where the service has `moderation_tools`. */
+  /** For moderators, if the service has `moderation_tools`. */
   moderationTools = {
     /** In any conversation; a page may be short, even empty: go on with its cursor.
      * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
@@ -614,7 +614,7 @@ export class Chat {
      * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
     removeMessage: (id, given = {}) =>
       this.#post(path`/moderation/tools/messages/${id}/remove`, given, "message"),
-    /** What a moderator has removed.
+    /** Restore a removed message.
      * @type {(messageId: string) => Promise<Message>} */
     restoreMessage: (id) =>
       this.#post(path`/moderation/tools/messages/${id}/restore`, {}, "message"),
@@ -714,7 +714,7 @@ export class Chat {
     }
   }
 
-  /** Where a request goes, and as whom.
+  /** The URL and headers of a request.
    * @param {string} path @param {Json} [query] @param {Json} [body] */
   async #addressed(path, query = {}, body) {
     return { url: await this.#urlOf(path, query), headers: await this.#headers(body) };
@@ -756,9 +756,9 @@ export class Chat {
 }
 
 /**
- * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
- * so that the service replays missed events. It gives up on any answer but 200; then a new one is
- * opened at the last position known, after a pause.
+ * The live stream, over EventSource, which reconnects automatically and names the position it has
+ * seen, so that the service replays missed events. It gives up on any answer but 200; then a new one
+ * is opened at the last known position, after a pause.
  */
 export class ChatStream {
   #sourceAt;
@@ -962,7 +962,7 @@ async function valueOf(given) {
  * @type {(ms: number) => AbortSignal} */
 const abortedAfter = (ms) => /** @type {any} */ (AbortSignal).timeout(ms);
 
-/** Half of a pause is random, so that many clients do not come back in the same moment.
+/** Half of a pause is random, so that many clients do not reconnect at the same moment.
  * @param {number} ms */
 function spread(ms) {
   return ms * (0.5 + Math.random() / 2);
@@ -1026,7 +1026,7 @@ function wordsFor(status) {
   return `The answer is not the chat's: status ${status}.`;
 }
 
-/** Seconds, or until a date, by the clock of the responding server; null where there is none.
+/** Seconds, or until a date, by the clock of the responding server; null if there is none.
  * @param {Response} response */
 function retryAfterOf({ headers }) {
   const told = headers.get("Retry-After") ?? "";

@@ -1,12 +1,12 @@
-/** Asks for conversations one by one: those not known yet, and those whose counts may be wrong. */
+/** Fetches single conversations: unknown ones, and those whose counts may be wrong. */
 
 import { isGone } from "./history.js";
 import { settled } from "./tasks.js";
 
 const CONFIRM_MS = 400;
-/** However much comes, a count is not left unconfirmed for longer. */
+/** The maximum time for which a count stays unconfirmed. */
 const CONFIRMED_WITHIN_MS = 5_000;
-/** More at once are one list. */
+/** If there are more at once, the list is fetched instead. */
 const MOST_ONE_BY_ONE = 5;
 
 export class ConversationFetches {

@@ -1,4 +1,4 @@
-/** Building and updating elements. Text goes in as text; there is no way to put in markup. */
+/** Building and updating elements. Text is inserted as text; markup cannot be inserted. */
 
 /** An element; `on…` fields are listeners, others attributes (true: present, false: absent). */
 export function element(tag, fields = {}, ...children) {
@@ -11,7 +11,7 @@ export function element(tag, fields = {}, ...children) {
   return made;
 }
 
-/** Set an attribute, or take it away for false, null and undefined. */
+/** Set an attribute; false, null and undefined remove it. */
 export function setAttribute(target, name, value) {
   if (value === false || value === null || value === undefined) target.removeAttribute(name);
   else target.setAttribute(name, value === true ? "" : value);
@@ -39,7 +39,7 @@ export function avatar() {
   return element("span", { class: "avatar", "aria-hidden": "true" });
 }
 
-/** Show a picture ({initials, hue, shape, image}) in an avatar: the image, once it has come. */
+/** Show a picture ({initials, hue, shape, image}) in an avatar: the image, once it is loaded. */
 export function setAvatar(target, { initials, hue, shape, image = null }) {
   setText(target, initials);
   target.dataset.shape = shape;
@@ -50,7 +50,7 @@ export function setAvatar(target, { initials, hue, shape, image = null }) {
   if (image) target.append(imageAt(image));
 }
 
-/** Over the initials: they are seen until it is there, and if it never comes. */
+/** Over the initials, which are visible until the image is loaded, or if that fails. */
 function imageAt(src) {
   const made = element("img", { alt: "", decoding: "async", referrerpolicy: "no-referrer" });
   made.addEventListener("load", () => made.setAttribute("data-loaded", ""));
@@ -105,9 +105,9 @@ export class Rows {
 }
 
 /**
- * Remember the focused element within a list. The answer gives it back where it was lost, as by a
- * row that has moved up. If it was removed, or is hidden, its row gets the focus, or the list's
- * container.
+ * Remember the focused element within a list. The returned function restores a lost focus, for
+ * example after a row has moved up. If the element was removed, or is hidden, its row gets the
+ * focus, or the list's container.
  */
 function focusWithin(list) {
   // In a shadow tree the document knows its host only.

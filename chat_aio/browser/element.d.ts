@@ -1,10 +1,10 @@
 /**
  * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
- * `inbox` and `files`, where the service has the option and the plugin Attachments, and
+ * `inbox` and `files`, if the service has the option and the plugin Attachments, and
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
- * and `chat-aio:message` ({message}) for one that has come and is not being read.
+ * and `chat-aio:message` ({message}) for a new message that is not being read.
  */
 export class ChatAio extends HTMLElement {
     static observedAttributes: string[];
@@ -13,7 +13,7 @@ export class ChatAio extends HTMLElement {
     get store(): ChatStore | null;
     /** @param {Chat | null} chat */
     set chat(arg: Chat | null);
-    /** A client of the page's own, in place of `base` and `token`.
+    /** A client made by the page, in place of `base` and `token`.
      * @returns {Chat | null} */
     get chat(): Chat | null;
     /** @param {Token} token */
@@ -23,7 +23,7 @@ export class ChatAio extends HTMLElement {
     get token(): Token;
     /** @param {Words} words */
     set words(arg: Words);
-    /** Words in place of the element's own, by their names in element/words-en.js; one with a number
+    /** Texts in place of the default ones, by their names in element/words-en.js; texts with a number
      * may have forms, as Intl.PluralRules names them.
      * @returns {Words} */
     get words(): Words;

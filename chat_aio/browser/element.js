@@ -23,11 +23,11 @@ const GIVEN = ["chat", "token", "words"];
 
 /**
  * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
- * `inbox` and `files`, where the service has the option and the plugin Attachments, and
+ * `inbox` and `files`, if the service has the option and the plugin Attachments, and
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
- * and `chat-aio:message` ({message}) for one that has come and is not being read.
+ * and `chat-aio:message` ({message}) for a new message that is not being read.
  */
 export class ChatAio extends HTMLElement {
   static observedAttributes = ["base", "user", "conversation", "lang", "inbox", "files"];
@@ -62,7 +62,7 @@ export class ChatAio extends HTMLElement {
     return this.#store;
   }
 
-  /** A client of the page's own, in place of `base` and `token`.
+  /** A client made by the page, in place of `base` and `token`.
    * @returns {Chat | null} */
   get chat() {
     return this.#chat;
@@ -85,7 +85,7 @@ export class ChatAio extends HTMLElement {
     this.#token = token;
   }
 
-  /** Words in place of the element's own, by their names in element/words-en.js; one with a number
+  /** Texts in place of the default ones, by their names in element/words-en.js; texts with a number
    * may have forms, as Intl.PluralRules names them.
    * @returns {Words} */
   get words() {
@@ -132,7 +132,7 @@ export class ChatAio extends HTMLElement {
     await this.store?.openDirect(otherUserId);
   }
 
-  /** Fields that the page has set before this class was there. */
+  /** Fields that the page has set before this class was defined. */
   #takeWhatWasGiven() {
     for (const name of GIVEN.filter((each) => Object.hasOwn(this, each))) {
       const given = /** @type {any} */ (this)[name];
@@ -181,7 +181,7 @@ export class ChatAio extends HTMLElement {
     this.#root.replaceChildren();
   }
 
-  /** Once for all that a page sets one after the other. */
+  /** Once for all consecutive changes of a page. */
   #beginAnew() {
     if (!this.isConnected || this.#isOutdated) return;
     this.#isOutdated = true;
@@ -217,7 +217,7 @@ export class ChatAio extends HTMLElement {
     this.#tellChanged("status", status, { status });
   }
 
-  /** The browser need not hold the images of another conversation. */
+  /** The browser need not keep the images of another conversation. */
   #letGo() {
     const openId = this.#store?.state().openId ?? null;
     if (openId !== this.#openId) this.#sources.clear();

@@ -28,7 +28,7 @@ export class Entries {
 function sentEntry(message, userId) {
   const { id, senderId } = message;
   const isOwn = senderId === userId;
-  // What one has sent keeps the key that it had on its way.
+  // A sent message keeps the key of its draft.
   const key = isOwn && message.clientMessageId ? `own:${message.clientMessageId}` : `message:${id}`;
   return { ...message, key, isOwn, state: "sent" };
 }

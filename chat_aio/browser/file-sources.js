@@ -1,6 +1,6 @@
 /**
  * Where an element of the page gets the files of messages from: their own addresses, or, where
- * headers identify the user, addresses of their bytes, which the browser holds until they are
+ * headers identify the user, addresses of their bytes, which the browser keeps until they are
  * revoked. No DOM.
  */
 
@@ -12,14 +12,14 @@ export class FileSources {
   /** Addresses of thumbnails, by id: promises. */
   #thumbnails = new Map();
   #held = new Set();
-  /** Who could not get something. */
+  /** The callbacks of failed requests. */
   #waiting = new Set();
 
   constructor(chat) {
     this.#chat = chat;
   }
 
-  /** The address of a thumbnail; null if it cannot be brought just now. */
+  /** The address of a thumbnail; null if it cannot be fetched now. */
   async thumbnail(id) {
     if (!this.#thumbnails.has(id)) this.#thumbnails.set(id, this.#thumbnail(id).catch(() => null));
     const asked = this.#thumbnails.get(id);
@@ -34,14 +34,14 @@ export class FileSources {
     this.#waiting.add(ask);
   }
 
-  /** The service answers again, or the user is logged in. */
+  /** Call this when the service answers again, or the user has logged in. */
   tryAgain() {
     const asking = [...this.#waiting];
     this.#waiting.clear();
     for (const ask of asking) ask();
   }
 
-  /** The address of a file; null where an element cannot fetch it by itself. */
+  /** The address of a file; null if an element cannot fetch it. */
   async address(id) {
     const { attachments } = this.#chat;
     return (await attachments.needsHeaders()) ? null : attachments.url(id);
@@ -55,7 +55,7 @@ export class FileSources {
     return address;
   }
 
-  /** Nothing is shown any more. */
+  /** Revoke all addresses. */
   clear() {
     for (const each of [...this.#held]) this.#revoke(each);
     this.#thumbnails.clear();

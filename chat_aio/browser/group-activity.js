@@ -1,5 +1,5 @@
 /**
- * What happens in a group apart from messages: joins, leaves, new names. It comes from
+ * The events of a group besides messages: joins, leaves, new names. It comes from
  * events alone and is not stored: a page opened later does not show it. No DOM.
  */
 

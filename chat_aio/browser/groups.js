@@ -1,4 +1,4 @@
-/** What one does with groups: settings, members, coming and going. No DOM. A failure rejects. */
+/** Actions in groups: settings, members, joining and leaving. No DOM. A failure rejects. */
 
 export class GroupChanges {
   #chat;
@@ -17,8 +17,8 @@ export class GroupChanges {
   }
 
   /**
-   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?, topic?, history?}; a
-   * name that is null is cleared.
+   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?, topic?, history?};
+   * null clears the name.
    */
   update({ id }, fields) {
     return this.#take(() => this.#chat.updateConversation(id, fields));
@@ -59,7 +59,7 @@ export class GroupChanges {
     this.#onLeft(id);
   }
 
-  /** Resolves to {status, conversation, joinRequest}: one is in, or has to wait. */
+  /** Resolves to {status, conversation, joinRequest}: the user has joined, or has to wait. */
   join(conversationId, message) {
     return this.#enter(() => this.#chat.joinConversation(conversationId, { message }));
   }
@@ -68,7 +68,7 @@ export class GroupChanges {
     return this.#enter(() => this.#chat.acceptInvite(code, { message }));
   }
 
-  /** An answer may come after the events of what others did later. */
+  /** An answer may arrive after the events of later changes. */
   async #take(ask) {
     const asOf = this.#store.now();
     const conversation = await ask();

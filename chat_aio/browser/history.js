@@ -1,4 +1,4 @@
-/** Brings the messages of main lists and threads, page by page. No DOM. */
+/** Fetches the messages of main lists and threads, page by page. No DOM. */
 
 import { Retry } from "./retry.js";
 
@@ -13,9 +13,9 @@ export class History {
   #chat;
   #store;
   #onGone;
-  /** Running requests, by list: one after the other, each continues the loaded part. */
+  /** Running requests, by list: one after the other, since the next continues the loaded part. */
   #running = new WeakMap();
-  /** When a page that failed is loaded again, by list. */
+  /** The retries of failed pages, by list. */
   #retries = new Map();
 
   /** `onGone(conversationId)` is called when a conversation cannot be read (any longer). */
@@ -25,7 +25,7 @@ export class History {
     this.#onGone = onGone;
   }
 
-  /** Nothing that failed is loaded again. */
+  /** Stop all retries. */
   close() {
     for (const retry of this.#retries.values()) retry.stop();
   }
@@ -34,9 +34,9 @@ export class History {
     return this.#run(timeline, () => this.#loadNewest(timeline));
   }
 
-  /** From wherever the window is to the newest messages. */
+  /** Load the newest messages, wherever the window is. */
   loadLatest(timeline) {
-    // In its turn: until then the reader is where they are.
+    // In its turn: until then the reader's place stays.
     return this.#run(timeline, () => {
       timeline.leave();
       timeline.becomeStale();
@@ -108,7 +108,7 @@ export class History {
     this.#store.changed();
   }
 
-  /** Whether a message is held, after asking for the page around it. */
+  /** Fetch the page around a message; returns whether the message is loaded. */
   async find(timeline, messageId) {
     await this.#running.get(timeline);
     if (!timeline.has(messageId)) await this.#loadAround(timeline, messageId);
@@ -117,7 +117,7 @@ export class History {
 
   /**
    * The newest message of a conversation, as far as its main list contains it: a reply of a thread
-   * that was never opened is known by its root's summary only.
+   * that was never opened is only known from its root's summary.
    */
   async findNewest(conversationId) {
     const known = this.#store.newestIn(conversationId);
@@ -154,7 +154,7 @@ export class History {
     }
   }
 
-  /** The newest page, or that around what the reader looks at. Whether it has come. */
+  /** Fetch the newest page, or the one at the reader's place; returns whether that succeeded. */
   async #askAgain(timeline) {
     const { newer, seenId, keepsNewest } = timeline;
     if (newer !== null && seenId !== null) {
@@ -165,7 +165,7 @@ export class History {
     const asOf = this.#store.now();
     const page = await this.#load(timeline, "newest", {});
     if (!page) return false;
-    // Whoever looks at older messages stays there.
+    // Readers of older messages keep their place.
     if (seenId !== null && !keepsNewest && !timeline.reaches(page)) {
       if (await this.#askAround(timeline, seenId, "newest")) return true;
       if (timeline.loading === "failed") return false;
@@ -238,7 +238,7 @@ export class History {
     this.#store.changed();
   }
 
-  /** What failed for a while is loaded again if the list is still open then. */
+  /** After a temporary failure a page is loaded again if the list is still open then. */
   #failed(timeline, part, error) {
     timeline.asks("failed", part);
     this.#store.changed();
@@ -262,7 +262,7 @@ export class History {
   }
 }
 
-/** Whether the service answered that this does not exist, or not for the reader. */
+/** Whether the answer means that this does not exist, or that the reader may not see it. */
 export function isGone({ code }) {
   return ["CONVERSATION_NOT_FOUND", "MESSAGE_NOT_FOUND", "FORBIDDEN_READ"].includes(code);
 }

@@ -8,10 +8,10 @@
 import { piecesOf } from "./mentions.js";
 
 const CODE = /(?<fence>`{1,3})(?<code>[^`\n]+)\k<fence>/u;
-/** Without what turns the direction of writing: an address is shown as it is. */
+/** Without characters that change the direction of writing: an address is shown as it is. */
 const LINK =
   /(?:https?:\/\/|www\.(?=[\p{L}\p{N}-]+\.[\p{L}\p{N}]))[^\s<>"`\u202a-\u202e\u2066-\u2069]+/u;
-/** It begins nowhere within a word, and is bounded: a long text is not read again and again. */
+/** It does not start within a word, and is bounded: a long text is not read again and again. */
 const MAILBOX = /(?<![\p{L}\p{N}.+@-])[a-z0-9][a-z0-9.+_-]{0,63}/u;
 const HOST = /(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,63}(?![\p{L}\p{N}@-])/u;
 const MAIL = new RegExp(`${MAILBOX.source}@${HOST.source}`, "u");
@@ -118,7 +118,7 @@ function linkOf(text, written, start) {
   return URL.canParse(href) ? { text: shown, href } : null;
 }
 
-/** How many brackets close that were not opened, by bracket. */
+/** The number of closing brackets without an opening one, by bracket. */
 function unopenedIn(text) {
   const counts = {};
   for (const [close, begin] of Object.entries(BRACKETS)) {

@@ -1,4 +1,4 @@
-/** What assistants are writing just now, and stopping them. No DOM. */
+/** The drafts that assistants are writing, and stopping them. No DOM. */
 
 const GONE_AFTER_MS = 90_000;
 const MOST_ENDED = 500;
@@ -10,9 +10,9 @@ function keyOf({ conversationId, senderId, clientMessageId }) {
 export class LiveDrafts {
   #chat;
   #store;
-  /** What ends a draft of which nothing more is heard, by its id. */
+  /** The timers that end drafts without further events, by id. */
   #timers = new Map();
-  /** Drafts that have ended: ids, and keys of those that are messages now. */
+  /** Drafts that have ended: ids, and the keys of sent ones. */
   #ended = new Set();
   /** The conversations whose drafts are being fetched. */
   #asking = new Set();
@@ -25,7 +25,7 @@ export class LiveDrafts {
     this.#areOffered = areOffered;
   }
 
-  /** Late readers get the text so far. */
+  /** Fetch the text so far, for readers who came later. */
   async load(conversationId) {
     if (!this.#areOffered || this.#asking.has(conversationId)) return;
     this.#asking.add(conversationId);
@@ -34,7 +34,7 @@ export class LiveDrafts {
         this.#put({ ...draft, draftId: id });
       }
     } catch {
-      // They are seen as messages when they are done.
+      // Finished drafts are visible as messages.
     } finally {
       this.#asking.delete(conversationId);
     }
@@ -46,7 +46,7 @@ export class LiveDrafts {
     else if (type === "draft.updated") this.#add(conversationId, senderId, payload);
   }
 
-  /** What an assistant was writing is there. */
+  /** The message of a draft has arrived. */
   arrived({ conversationId, senderId, clientMessageId }) {
     if (clientMessageId === null) return;
     const key = keyOf({ conversationId, senderId, clientMessageId });
@@ -54,7 +54,7 @@ export class LiveDrafts {
     for (const each of this.#store.writings) if (keyOf(each) === key) this.#remove(each.draftId);
   }
 
-  /** Parts may have been missed. */
+  /** Fetch drafts again, since parts may have been missed. */
   becomeStale() {
     const { openId, writings } = this.#store;
     for (const { draftId } of writings) this.#remove(draftId);

@@ -1,6 +1,6 @@
-/** How the keyboard goes through a log of messages. */
+/** Keyboard navigation in a log of messages. */
 
-/** Up and down go from message to message; Tab then leads to what one can do with it. */
+/** Up and down move between messages; Tab then moves to a message's actions. */
 export function enableKeys(log) {
   const move = (from, step) => {
     const messages = [...log.querySelectorAll(".message")];

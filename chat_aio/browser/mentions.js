@@ -15,7 +15,7 @@ export function begunAt(text, caret, sign = "@") {
   return begun && { start: begun.index, query: begun[1] };
 }
 
-/** Which of `people` ({id, name}) a begun name can mean: those that begin so, also a later word. */
+/** The `people` ({id, name}) whose name, or a later word of it, starts with the given text. */
 export function matching(people, query) {
   const wanted = folded(query);
   const isMeant = ({ name }) =>
@@ -66,8 +66,7 @@ export function mentionedIn(text, people) {
   return [...new Set(ids.filter((each) => each !== null))];
 }
 
-/** The ids of those of `people` whom `text` does not name: an edit of it goes on mentioning them.
- * */
+/** The ids of the `people` whom `text` does not name: after an edit they are still mentioned. */
 export function unnamedIn(text, people) {
   const named = mentionedIn(text, people);
   return people.map(({ id }) => id).filter((each) => !named.includes(each));

@@ -1,9 +1,9 @@
-/** The lists of messages that are held: the main list of each conversation, and threads. No DOM. */
+/** The loaded lists of messages: main lists of conversations, and threads. No DOM. */
 
 import { Thread } from "./thread.js";
 import { Timeline } from "./timeline.js";
 
-/** So many main lists and threads are held; those looked at longest ago are let go. */
+/** The maximum numbers of loaded main lists and threads; the least recently read are dropped. */
 const MOST_LISTS = 12;
 
 export class MessageLists {
@@ -13,7 +13,7 @@ export class MessageLists {
   #options;
   #isOpen;
 
-  /** `options` are those of each list, {now, keepsNewest}. One that `isOpen(id)` is not let go. */
+  /** `options` ({now, keepsNewest}) are of all lists. A list that `isOpen(id)` is not dropped. */
   constructor(readerId, options, isOpen = () => false) {
     this.#readerId = readerId;
     this.#options = options;
@@ -26,7 +26,7 @@ export class MessageLists {
     return this.#latest(this.#timelines, conversationId, make);
   }
 
-  /** The main list of a conversation, if it is held. */
+  /** The main list of a conversation, if it is loaded. */
   heldTimeline(conversationId) {
     return this.#timelines.get(conversationId) ?? null;
   }
@@ -40,13 +40,13 @@ export class MessageLists {
     return [...this.#threads.values()].filter((each) => each.conversationId === conversationId);
   }
 
-  /** A message that is held, in the main list or a thread. */
+  /** A loaded message, from the main list or a thread. */
   message(conversationId, messageId) {
     const lists = this.#of(conversationId);
     return lists.map((each) => each.get(messageId)).find(Boolean) ?? null;
   }
 
-  /** The newest message of each list, as far as that is known. */
+  /** The newest known message of each list. */
   newestOf(conversationId) {
     const lists = this.#of(conversationId).filter((each) => each.newer === null);
     return lists.map((each) => each.newest);

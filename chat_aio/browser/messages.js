@@ -11,12 +11,12 @@ export function isInMain({ threadRootMessageId, alsoSendToMain }) {
   return !threadRootMessageId || Boolean(alsoSendToMain);
 }
 
-/** The root of the thread that one answers a message in: what came from a thread goes on there. */
+/** The root of the thread for an answer to a message: replies of a thread are answered there. */
 export function threadIdOf({ id, threadSummary, threadRootMessageId }) {
   return threadSummary ? id : (threadRootMessageId ?? id);
 }
 
-/** The images that can be looked at in messages, in their order: {key, message, attachment}. */
+/** The images of messages, in order: {key, message, attachment}. */
 export function imagesIn(messages) {
   return messages.filter(({ deletedAt }) => !deletedAt).flatMap(imagesOf);
 }
@@ -50,7 +50,7 @@ export function isOlderState(message, known) {
   return (known.metadataVersion ?? 0) > (message.metadataVersion ?? 0);
 }
 
-/** Of two states of a root the summary that is the later one: it never counts down. */
+/** The later summary of two states of a root: its count never falls. */
 export function laterSummary({ threadSummary: known }, { threadSummary: given }) {
   return (known?.replyCount ?? 0) >= (given?.replyCount ?? 0) ? (known ?? null) : given;
 }

@@ -2,7 +2,7 @@
 
 import { gathered, inTurn } from "./tasks.js";
 
-/** When a server starts again, many come back at once. */
+/** After a restart of a server many users come online at once. */
 const GATHER_MS = 50;
 const MOST_ASKED = 50;
 const UNKNOWN = { online: false, lastSeenAt: null };
@@ -39,7 +39,7 @@ export class Presence {
     if (this.#missing.length > 0) this.#ask();
   }
 
-  /** The stream is (re)open: earlier states may have changed since. */
+  /** Call this when the stream has opened (again): states may have changed. */
   becomeStale() {
     this.#known.clear();
     this.#asked.clear();

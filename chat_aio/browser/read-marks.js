@@ -3,7 +3,7 @@
 import { Retry } from "./retry.js";
 import { inTurn, later } from "./tasks.js";
 
-/** Whoever scrolls on has not read what went by. */
+/** Messages that only scroll past are not read. */
 const SEEN_MS = 1_000;
 
 export class ReadMarks {
@@ -12,11 +12,11 @@ export class ReadMarks {
   #history;
   #confirm;
   #seen = later(SEEN_MS);
-  /** Where marking as read has failed. */
+  /** The conversations in which marking as read has failed. */
   #unmarkable = new Set();
   #again = new Retry(() => this.#tryAgain());
 
-  /** `confirm(conversationId)` fetches its count a moment later. */
+  /** `confirm(conversationId)` fetches a conversation's count a moment later. */
   constructor(chat, store, { history, confirm }) {
     this.#chat = chat;
     this.#store = store;
@@ -31,17 +31,17 @@ export class ReadMarks {
     this.#again.stop();
   }
 
-  /** The stream has opened: where marking has failed it is tried again. */
+  /** Call this when the stream has opened: failed marks are tried again. */
   opened() {
     this.#unmarkable.clear();
   }
 
-  /** A message has come: the same of its conversation. */
+  /** Call this for a new message: a failed mark of its conversation is tried again. */
   arrived({ conversationId }) {
     this.#unmarkable.delete(conversationId);
   }
 
-  /** A message is before the reader's eyes, below the line: those up to it are read. */
+  /** Call this for a visible message below the line: messages up to it are read. */
   saw(timeline, messageId) {
     const conversation = this.#store.conversation(timeline.conversationId);
     const seen = timeline.get(messageId);

@@ -2,9 +2,9 @@
 
 import { gathered } from "./tasks.js";
 
-/** A message to many comes back as many receipts. */
+/** A message to many users has many receipts. */
 const GATHER_MS = 50;
-/** The number of messages with known delivery; for older ones it is of no use. */
+/** The number of messages whose delivery is remembered. */
 const MOST_REACHED = 2_000;
 /** The number of messages fetched to find the read marks of a conversation. */
 const MOST_ASKED = 20;
@@ -102,11 +102,11 @@ export class Receipts {
     return found?.seq ?? this.#askedSeqOf(conversationId, messageId);
   }
 
-  /** 0 until it is known: a message that one has read last may be in a thread, or further back. */
+  /** 0 until it is known: the message read last may be in a thread, or further back. */
   #askedSeqOf(conversationId, messageId) {
     const { openId, open } = this.#store;
     const isOpen = conversationId === openId && this.#store.timeline(conversationId).isReady;
-    // Who joined lately may not see what others have read last.
+    // New members may not see the messages that others have read last.
     if (!isOpen || open?.history === "since_join") return 0;
     if (!this.#seqs.has(conversationId)) this.#seqs.set(conversationId, new Map());
     const seqs = this.#seqs.get(conversationId);
@@ -123,7 +123,7 @@ export class Receipts {
       seqs.set(messageId, message.seq);
       this.#changed();
     } catch {
-      // Where that reader is stays unknown, until they read on.
+      // The reader's position is unknown until they read on.
     }
   }
 }

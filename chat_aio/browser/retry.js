@@ -13,18 +13,18 @@ export class Retry {
     this.#work = work;
   }
 
-  /** Whether it has failed, and is about to be tried again. */
+  /** Whether a retry is scheduled. */
   get isWaiting() {
     return this.#timer !== null;
   }
 
-  /** It has failed: try again after a pause, longer each time and no shorter than `Retry-After`. */
+  /** Try again after a pause, which grows and is at least as long as `Retry-After`. */
   failed({ isTemporary, retryAfter }) {
     if (!isTemporary) return;
     this.stop();
     const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
     this.#failures += 1;
-    // Not all pages at once.
+    // So that pages do not retry at the same time.
     const spread = pause * (0.5 + Math.random() / 2);
     const wait = Math.max(spread, (retryAfter ?? 0) * 1_000);
     this.#timer = setTimeout(() => {

@@ -8,7 +8,7 @@ export class Sender {
   #store;
   #onRefused;
   #closing = new AbortController();
-  /** The conversations that something is being sent to. */
+  /** The conversations with a running send. */
   #busy = new Set();
   #again = new Retry(() => this.retryAll());
 
@@ -31,7 +31,7 @@ export class Sender {
     return clientMessageId;
   }
 
-  /** Nothing more is sent: another user may be logged in then. Waiting messages, and new
+  /** Stop sending: another user may be logged in later. Waiting messages, and new
    * ones, have failed until `open`. */
   close() {
     this.#again.stop();
@@ -43,24 +43,24 @@ export class Sender {
     this.retryAll();
   }
 
-  /** Drafts of an earlier session, in their order: those that have failed for a while are sent when
-   * the stream opens. */
+  /** Drafts of an earlier session, in order: those with temporary failures are sent when the stream
+   * opens. */
   takeUp(drafts) {
     for (const each of drafts) this.#store.putInOutbox(each);
   }
 
-  /** The same draft under the same key: if the service has it already, it is not sent twice. */
+  /** Send the same draft under the same key: if the service has it, it is not sent twice. */
   retry(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (draft?.state === "failed") this.#post(draft);
   }
 
-  /** What failed for a reason that has passed. */
+  /** Send the messages with temporary failures again. */
   retryAll() {
     for (const each of this.#store.outbox) if (each.isTemporary) this.retry(each.clientMessageId);
   }
 
-  /** The messages that have waited behind it are sent. */
+  /** Drop a message; those that have waited behind it are sent. */
   discard(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (!draft) return;
@@ -69,7 +69,7 @@ export class Sender {
     if (draft === first && next) this.#post(next);
   }
 
-  /** The failed message, to be edited; null if it was sent after all. */
+  /** Take a failed message back for editing; null if it was sent after all. */
   takeBack(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (draft?.state !== "failed") return null;
@@ -121,7 +121,7 @@ export class Sender {
   /** Later messages of its conversation fail with it, if it may be sent later. */
   #fail(clientMessageId, error, signal) {
     const draft = this.#find(clientMessageId);
-    // Its event may have come though the answer was lost.
+    // Its event may have arrived although the answer was lost.
     if (!draft) return;
     const isTemporary = Boolean(error.isTemporary);
     // Closed and opened again since: it is still pending, and next.

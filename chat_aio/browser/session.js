@@ -36,11 +36,11 @@ export class Session {
   #onEvent;
   #firstSync = null;
   #syncAgain = new Retry(() => this.sync());
-  /** Which conversation is being opened, and which one the list has left to its opening. */
+  /** The conversation that is being opened, and the one that the list has left to its opening. */
   #openingId = null;
   #leftId = null;
   #fetches;
-  /** Asked for since the stream was opened. */
+  /** Requests since the stream was opened. */
   #previewed = new Set();
   #resuming;
 
@@ -48,11 +48,11 @@ export class Session {
    * `onGone(conversation, removedBy)` is called when the open conversation cannot be read (any
    * longer): its last state, and the removing user, both null if unknown.
    * `onJoinRequest(event)` is called for join requests, the user's own and those to decide, and
-   * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
+   * `onBan(event)` for bans from groups whose admin the user is. `onReports()` is called when there
    * may be new reports: after an event, or when the stream has opened, at first or again.
-   * `onUsers(users)` gets the users of a page, by id, `onMessage(message)` each that has
-   * come and is not before the reader's eyes, `onRefused(draft, error)` what could not be sent.
-   * `onOpened()` is called when the stream has opened and the list has come, at first or again,
+   * `onUsers(users)` gets the users of a page, by id, `onMessage(message)` each new
+   * message that is not visible to the reader, `onRefused(draft, error)` each failed send.
+   * `onOpened()` is called when the stream has opened and the list has arrived, at first or again,
    * `onEvent(event)` with each event that has a message.
    * `hasDrafts`: whether the service has the plugin.
    */
@@ -153,7 +153,7 @@ export class Session {
     await this.#bringAgain(conversationId);
   }
 
-  /** Messages are shown where the unread ones begin: how many they are has to be known before. */
+  /** Messages are shown from the first unread one: their number has to be known before. */
   async #bring(conversationId) {
     const store = this.#store;
     if (!store.conversation(conversationId)) await this.#fetches.fetch(conversationId);
@@ -167,7 +167,7 @@ export class Session {
     await this.history.loadUnread(timeline);
   }
 
-  /** After the list has come: the open conversation, unless it is on its way already. */
+  /** Fetch the open conversation after the list has arrived, unless that is running already. */
   async #bringAgain(conversationId) {
     if (this.#openingId === conversationId) {
       this.#leftId = conversationId;
@@ -287,7 +287,7 @@ export class Session {
     if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();
   }
 
-  /** Without a stream all is fetched when it opens, or is refused. */
+  /** While the stream is closed nothing is fetched: all is fetched when it opens, or is refused. */
   #failed(error) {
     if (this.#store.status === "live") this.#syncAgain.failed(error);
     else this.#resuming.doubt();
@@ -378,7 +378,7 @@ export class Session {
     else if (view.hidden) store.removeConversation(conversationId);
   }
 
-  /** A conversation that was not known begins with this message, as far as the list shows. */
+  /** An unknown conversation: in the list, it starts with this message. */
   async #fetchFor(message) {
     const { conversationId } = message;
     await this.#fetches.fetch(conversationId, { isAside: false });

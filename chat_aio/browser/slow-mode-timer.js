@@ -1,4 +1,4 @@
-/** How long one still waits before one can write again, after slow mode has refused. No DOM. */
+/** The remaining time until the user can send again in slow mode. No DOM. */
 
 const SECOND_MS = 1_000;
 
@@ -8,7 +8,7 @@ export class SlowModeTimer {
   #timer = null;
   #ticked;
 
-  /** `ticked()` is called each second while one waits, and at the end of it. */
+  /** `ticked()` is called each second of a wait, and at its end. */
   constructor(ticked) {
     this.#ticked = ticked;
   }
@@ -19,12 +19,12 @@ export class SlowModeTimer {
     this.#tick();
   }
 
-  /** The next send gets its own answer. */
+  /** Forget a wait: the next send gets its own answer. */
   end(conversationId) {
     this.#untils.delete(conversationId);
   }
 
-  /** {seconds, isOver}: none where one does not wait; it may be over, or not have begun. */
+  /** {seconds, isOver}: without a wait there are none; it may be over, or not have started. */
   in({ id, slowModeSeconds = 0 }) {
     const until = this.#untils.get(id);
     if (until === undefined || slowModeSeconds === 0) return { seconds: 0, isOver: false };
@@ -33,7 +33,7 @@ export class SlowModeTimer {
     return { seconds: Math.max(0, left), isOver: left <= 0 };
   }
 
-  /** One timer for all; none where nobody waits. */
+  /** One timer for all waits, as long as there is one. */
   #tick() {
     clearTimeout(this.#timer);
     const latest = Math.max(...this.#untils.values());

@@ -2,7 +2,7 @@
 
 export class Snapshots {
   #named = new Map();
-  /** By their data: they are kept as long as it is. */
+  /** By their data, as long as that exists. */
   #ofLists = new WeakMap();
   #turn = 0;
 
@@ -24,14 +24,14 @@ export class Snapshots {
     return value;
   }
 
-  /** Nobody is shown anything any more. */
+  /** Drop all values: nothing is shown any more. */
   clear() {
     this.#named = new Map();
     this.#ofLists = new WeakMap();
   }
 }
 
-/** The value before, where the one after is no different; else with the lists it has in common. */
+/** The value before if the one after is equal; otherwise the new one, with the unchanged lists. */
 function settled(before, after) {
   if (isSame(before, after)) return before;
   if (Array.isArray(after)) return frozen(after);
@@ -65,7 +65,7 @@ function isPlain(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Nobody changes what others have been shown. */
+/** Shown values must not be changed. */
 function frozen(value) {
   for (const each of Object.values(value)) if (Array.isArray(each)) Object.freeze(each);
   return Object.freeze(value);

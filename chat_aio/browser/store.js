@@ -129,8 +129,7 @@ export class Store {
     return this.isReading && conversation.id === this.openId ? 0 : conversation.unreadCount;
   }
 
-  /** Whether a message that has just come is read: the reader's own, or before the reader's eyes.
-   * */
+  /** Whether a new message is read: the reader's own, or one that the reader is looking at. */
   isRead({ senderId, conversationId }) {
     return senderId === this.userId || (this.isReading && conversationId === this.openId);
   }

@@ -48,7 +48,7 @@ export function settled(pauseMs, longestMs, work) {
   };
 }
 
-/** `work` runs when a day begins where the reader is; the answer ends that. */
+/** `work` runs when a day starts in the reader's time zone; the returned function ends that. */
 export function eachDay(work) {
   let timer = null;
   const wait = () => {

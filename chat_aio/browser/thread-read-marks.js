@@ -1,8 +1,8 @@
-/** Up to where one has read in threads, where the service keeps that (`inbox`). No DOM. */
+/** The user's read marks in threads, if the service has `inbox`. No DOM. */
 
 import { later } from "./tasks.js";
 
-/** Whoever scrolls on has not read what went by. */
+/** Messages that only scroll past are not read. */
 const SEEN_MS = 1_000;
 
 export class ThreadReadMarks {
@@ -11,7 +11,7 @@ export class ThreadReadMarks {
   #reading = later(SEEN_MS);
   /** The seq of a thread's last sent read mark, by its root's id. */
   #readUpTo = new Map();
-  /** The reply that is before the reader's eyes. */
+  /** The visible reply. */
   #seenId = null;
 
   /** `onRead()` is called when the read mark was sent. */
@@ -20,13 +20,13 @@ export class ThreadReadMarks {
     this.#onRead = onRead;
   }
 
-  /** Nobody reads any more: messages that were visible for less than a moment are not read. */
+  /** Stop reading: messages that were visible for less than a moment are not read. */
   stop() {
     this.#reading(() => {});
     this.#seenId = null;
   }
 
-  /** A reply is before the reader's eyes: those of its thread up to it are read. */
+  /** A reply is visible: the replies of its thread up to it are read. */
   saw(timeline, messageId) {
     const reply = timeline.get(messageId);
     const { rootId, conversationId } = timeline;

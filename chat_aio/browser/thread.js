@@ -1,11 +1,11 @@
-/** One thread: the message it hangs on, and its replies as far as they are known. */
+/** One thread: its root message, and its replies as far as they are known. */
 
 import { Timeline } from "./timeline.js";
 
 export class Thread {
-  /** Whether there is no such message to the reader. */
+  /** Whether the root does not exist, or the reader may not see it. */
   isGone = false;
-  /** It changes as a message of a list does: a list of one. */
+  /** A list of one message, so that the root changes like any message of a list. */
   #rootList;
 
   constructor(readerId, { conversationId, rootId, ...options }) {

@@ -10,8 +10,7 @@ import { UnreadLine } from "./unread-line.js";
 /** The number of messages at which the window is cut, and the number it keeps. */
 const MOST_HELD = 400;
 const KEPT = 300;
-/** A reader who is not at the end keeps the loaded part until this many new messages have arrived.
- * */
+/** The number of new messages until which readers who are not at the end keep the loaded part. */
 const MOST_MISSED = 2_000;
 
 export class Timeline {
@@ -40,17 +39,17 @@ export class Timeline {
   #byId = new Map();
   /** The events about messages, with their times. */
   #told = new Map();
-  /** Since when tombstones were known: later answers may be restored messages. */
+  /** The times at which tombstones became known: later answers may contain restored messages. */
   #deletedAsOf = new Map();
   #now;
-  /** What came while it was not known whether the window reaches it. */
+  /** Messages that arrived while it was unknown whether the window reaches them. */
   #beyond = [];
-  /** Replies that came while their roots may have been on their way. */
+  /** Replies that arrived while their roots may have been on their way. */
   #uncounted = [];
-  /** Up to this seq nothing is missing; while the connection holds that is all there is. */
+  /** Up to this seq nothing is missing; while the connection holds that is everything. */
   #wholeUpTo = 0;
   #isWhole = false;
-  /** How many have come since the reader was at the end. */
+  /** The number of messages since the reader was at the end. */
   #missed = 0;
 
   /** `now()` is the clock that answers are dated with, by the time of their requests. */
@@ -128,8 +127,8 @@ export class Timeline {
   }
 
   /**
-   * Take the new state of a message that is held; others are not: they would leave a gap. Previews
-   * of it follow.
+   * Take the new state of a message that is held; others are not taken: they would leave a gap.
+   * Previews of the message follow.
    */
   update(message, asOf = Infinity) {
     if (this.has(message.id)) this.put(message, asOf);
@@ -142,7 +141,7 @@ export class Timeline {
     }
   }
 
-  /** A reply came into a thread: its root, if it is held, counts it. */
+  /** A new reply of a thread: its root counts it, if the root is loaded. */
   countReply(reply) {
     const root = this.get(reply.threadRootMessageId);
     if (root) this.#replace(root, { threadSummary: withReply(root.threadSummary, reply) });
@@ -156,8 +155,8 @@ export class Timeline {
     this.isStale = true;
   }
 
-  /** The newest page. If it does not reach the part loaded before, that part is dropped: no gaps.
-   * */
+  /** The newest page. If it does not reach the part loaded before, that part is dropped: there
+   * are no gaps. */
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
     if (!this.reaches({ messages })) {
@@ -196,7 +195,7 @@ export class Timeline {
     return this.unread.isWanted && this.isLoaded && this.older !== null;
   }
 
-  /** From now on the newest message is looked at. */
+  /** From now on the reader is at the newest message. */
   leave() {
     this.seenId = null;
     this.isFollowed = true;
@@ -208,7 +207,7 @@ export class Timeline {
     this.#endsAt(this.newest);
   }
 
-  /** Behind this message there are others that are not held. */
+  /** After this message there are others that are not loaded. */
   #endsAt(last) {
     this.#isWhole = false;
     this.#wholeUpTo = last?.seq ?? 0;
@@ -221,7 +220,8 @@ export class Timeline {
     this.#wholeUpTo = newest?.seq ?? 0;
   }
 
-  /** After a page at one end: messages of the meantime are behind it, and the other end is cut. */
+  /** After a page at one end: messages that arrived in the meantime follow it, and the other end is
+   * cut. */
   #grown(end) {
     const last = this.newest?.seq ?? 0;
     const behind = this.newer === null ? this.#beyond.filter((each) => each.seq > last) : [];

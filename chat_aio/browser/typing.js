@@ -9,7 +9,7 @@ const NOTHING_TOLD = { conversationId: null, at: -Infinity };
 export class Typing {
   #chat;
   #store;
-  /** What ends each indicator, by conversation and by person. */
+  /** The timers that end indicators, by conversation and user. */
   #timers = new Map();
   #told = NOTHING_TOLD;
   #next = null;
@@ -21,14 +21,14 @@ export class Typing {
     this.#store = store;
   }
 
-  /** The user has typed; the others are notified now and then, and at once when the text is empty.
-   * */
+  /** The user has typed; the others are notified now and then, and at once when the text is
+   * empty. */
   typed(conversationId, isBlank) {
     if (isBlank) this.stopped(conversationId);
     else if (!this.#isTold(conversationId, PING_MS)) this.#tellOthers(conversationId, true);
   }
 
-  /** One writes no more: the message is sent, or was given up. */
+  /** The user has stopped typing: the message is sent, or was given up. */
   stopped(conversationId) {
     if (this.#isTold(conversationId, GONE_AFTER_MS)) this.#tellOthers(conversationId, false);
   }
@@ -43,7 +43,7 @@ export class Typing {
     else if (type === "typing.stopped") this.#end(conversationId, senderId);
   }
 
-  /** What somebody was writing is there. */
+  /** The message of a typing user has arrived. */
   arrived({ conversationId, senderId }) {
     this.#end(conversationId, senderId);
   }

@@ -9,15 +9,15 @@ export function unreadKey(firstId) {
 }
 
 export class UnreadLine {
-  /** The message below the line; null without one, or while that is not held. */
+  /** The message below the line; null without one, or while it is not loaded. */
   firstId = null;
-  /** How many messages were unread then; 0 if they have come since. */
+  /** The number of messages that were unread then; 0 if they arrived later. */
   count = 0;
-  /** Up to here the reader has seen messages below the line. */
+  /** The seq up to which the reader has seen messages below the line. */
   seenSeq = 0;
-  /** Whether the line is still to be drawn. */
+  /** Whether the line must still be drawn. */
   isWanted = false;
-  /** What the reader had read last, where that is known. */
+  /** The message that the reader had read last, if known. */
   lastReadId = null;
   #readerId;
   #firstSeq = null;
@@ -47,14 +47,14 @@ export class UnreadLine {
     this.#upTo = null;
   }
 
-  /** A message has come that is not read at once. */
+  /** A new message that is not read at once. */
   drawAbove(messageId) {
     this.clear();
     this.firstId = messageId;
     this.count = 0;
   }
 
-  /** Draw the line if its place is held. */
+  /** Draw the line if its place is loaded. */
   draw(timeline) {
     if (!this.isWanted || !timeline.isLoaded) return;
     const { isKnown, first } = this.#firstIn(timeline);

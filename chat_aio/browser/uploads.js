@@ -11,15 +11,16 @@ export class Uploads {
    * `problem` with its error.
    */
   #files = new Map();
-  /** What ends an upload, by its key. */
+  /** The functions that end uploads, by key. */
   #running = new Map();
-  /** The file behind an attachment, as long as its message may come back. */
+  /** The files of attachments, as long as their message may return to the composer. */
   #sources = new WeakMap();
   #count = 0;
 
   /**
-   * `changed()` is called when a file is there, or has come further. `hasPreviews`: whether images
-   * have an address to be shown by, which the page's policy has to allow (`img-src blob:`).
+   * `changed()` is called when a file was added, or its upload has progressed. `hasPreviews`:
+   * whether images have an address to be shown by, which the page's policy has to allow (`img-src
+   * blob:`).
    */
   constructor(chat, changed, { hasPreviews = true } = {}) {
     this.#chat = chat;
@@ -36,14 +37,14 @@ export class Uploads {
     return this.in(place).some((each) => !each.attachment && !each.problem);
   }
 
-  /** A message has words: where none are written, those are the names of its files. */
+  /** A message needs text: if none is written, the names of its files are the text. */
   textFor(place, text) {
     if (text.trim() !== "") return text;
     const arrived = this.in(place).filter((each) => each.attachment);
     return arrived.map((each) => each.attachment.name).join(", ");
   }
 
-  /** Take files up, as many as a message may have. */
+  /** Add files, up to the maximum number of a message. */
   add(place, conversationId, files) {
     const taken = [...files].slice(0, this.#roomIn(place));
     for (const file of taken) this.#upload(place, conversationId, file);
@@ -62,7 +63,7 @@ export class Uploads {
     return arrived;
   }
 
-  /** Nothing goes up any more, and the browser holds nothing. */
+  /** Abort all uploads, and free the browser's memory. */
   close() {
     for (const each of this.#running.values()) each.abort();
     for (const place of [...this.#files.keys()]) this.#set(place, []);
@@ -77,7 +78,7 @@ export class Uploads {
     this.#set(place, [...this.in(place), ...files.slice(0, this.#roomIn(place))]);
   }
 
-  /** How many more go with the next message: none that was refused does. */
+  /** The number of files that can still be added; refused ones do not count. */
   #roomIn(place) {
     return MOST - this.in(place).filter((each) => !each.problem).length;
   }

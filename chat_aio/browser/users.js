@@ -19,7 +19,7 @@ export class Users {
   #isClosed = false;
   #areOffered = true;
 
-  /** `onChange()` is called when more is known. */
+  /** `onChange()` is called when more users are known. */
   constructor(chat, onChange) {
     this.#chat = chat;
     this.#onChange = onChange;
@@ -30,13 +30,13 @@ export class Users {
     if (this.#missing.size > 0) this.#ask();
   }
 
-  /** No user is fetched any more. */
+  /** Stop fetching. */
   close() {
     this.#isClosed = true;
     this.#again.stop();
   }
 
-  /** By id, as they come with a page. */
+  /** Remember the users of a page, by id. */
   learn(users = {}) {
     for (const each of Object.values(users)) {
       // Their profiles stay the same objects as long as they are equal.
@@ -45,7 +45,7 @@ export class Users {
     this.#onChange();
   }
 
-  /** {id, name, avatarUrl, isBot}; while nothing is known of a user the name is the id. */
+  /** {id, name, avatarUrl, isBot}; the name of an unknown user is the id. */
   get(userId) {
     if (!this.#known.has(userId) && !this.#unknown.has(userId)) this.#miss(userId);
     return this.#known.get(userId) ?? this.#unknown.get(userId);
@@ -69,7 +69,7 @@ export class Users {
       this.learn(Object.fromEntries(found.map((each) => [each.id, each])));
       this.#again.succeeded();
     } catch (error) {
-      // They are shown by their ids, where the host shows nothing of users.
+      // Without profiles of the host they are shown by their ids.
       this.#areOffered = error.status !== NOT_OFFERED;
       for (const each of ids) this.#missing.add(each);
       if (!this.#isClosed) this.#again.failed(error);

@@ -1,4 +1,4 @@
-/** What a page shows: of conversations, of lists of messages, of the whole. No DOM. */
+/** The visible values of conversations, of lists of messages, and of the whole. No DOM. */
 
 import { isInMain } from "./messages.js";
 
@@ -67,7 +67,7 @@ function shownList(store, timeline, { entries, userOf, isHere, above = [] }) {
   };
 }
 
-/** Whom messages name. */
+/** The users named in messages. */
 function idsIn(messages) {
   const ids = messages.flatMap(({ senderId, mentions, replyTo }) => [
     senderId,

@@ -1,4 +1,4 @@
-"""the moderation tools over HTTP."""
+"""The moderation tools over HTTP."""
 
 from datetime import datetime
 

@@ -147,7 +147,9 @@ class Metrics(Observer):
 
     def _add_webhooks(self, new: _Maker) -> None:
         name = "webhook"
-        self._webhooks = new.counter("webhooks", "Events posted to webhooks", name, "outcome")
+        self._webhooks = new.counter(
+            "webhooks", "Attempts to post events to webhooks, by outcome", name, "outcome"
+        )
         self._webhook_seconds = new.histogram(
             "webhook_seconds", "From an event to its delivery", NOTIFICATION_SECONDS, name
         )

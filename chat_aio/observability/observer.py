@@ -122,8 +122,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationBacklog:
-    """What there is of notifications in the database: messages whose delay is not over, and
-    notifications that wait for their delivery or are dead letters."""
+    """The messages whose delay is not over, and the notifications that wait or are dead letters."""
 
     pending: int
     waiting: int
@@ -132,8 +131,7 @@ class NotificationBacklog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookBacklog:
-    """What there is of one webhook's events in the database: those that wait for their delivery or
-    are dead letters."""
+    """The events of one webhook that wait or are dead letters."""
 
     waiting: int
     dead: int

@@ -51,10 +51,10 @@ class PluginRoute:
     description is made of its docstring, of `request_model` (the query of a GET, otherwise the
     body), of `response_model`, and of `errors`, the ones that `handler` raises.
 
-    With `max_upload_bytes` the body is a file of at most so many bytes. With `response_model=File`
-    the answer is a file. `rate_limit_name` is the name under which rate limits count its requests,
-    by default the last word of the path; `quota` the quota that each of them uses, besides that of
-    requests.
+    With `max_upload_bytes` the body is a file of at most that many bytes. With
+    `response_model=File` the answer is a file. `rate_limit_name` is the name under which rate
+    limits count its requests, by default the last word of the path; `quota` the quota that each of
+    them uses, besides that of requests.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -12,7 +12,7 @@ class Upload:
     `name` comes from the client: it may be a path, or empty. `length` is the most that can come,
     None if that is unknown. `chunks` gives the bytes as they arrive, once; it raises InvalidInput
     for a client that stalls or leaves, PayloadTooLarge, and at the end UserBanned for one who was
-    banned meanwhile.
+    banned in the meantime.
     """
 
     name: str

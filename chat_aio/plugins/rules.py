@@ -179,7 +179,7 @@ class AttachmentRule(Rule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.allowed_kinds, str) or isinstance(self.denied_kinds, str):
-            raise ValueError("Attachments takes collections of kinds, not one string")
+            raise ValueError("AttachmentRule takes collections of kinds, not one string")
         _require_count(self.max_count)
 
     def is_broken_by(self, checked: Checked) -> bool:

@@ -101,6 +101,11 @@ def _check_secret(secret: str) -> None:
         raise ValueError("must be whsec_ and base64 of 24 to 64 random bytes")
 
 
+def _check_events(events: tuple[StoredEventType, ...]) -> None:
+    if not events:
+        raise ValueError("must name at least one")
+
+
 def _between(least: int, most: int | None = None) -> Callable[[int], None]:
     def check(value: int) -> None:
         if value < least or (most is not None and value > most):
@@ -249,7 +254,7 @@ class ServeSettings:
     attachments_cleanup_interval_seconds: float = field(
         default=60.0,
         metadata=_means(
-            "how often is looked for files that no message carries",
+            "seconds between searches for files that no message carries",
             check=lambda value: Attachments(cleanup_interval_seconds=value),
         ),
     )
@@ -270,7 +275,7 @@ class ServeSettings:
     )
     webhook_events: tuple[StoredEventType, ...] = field(
         default=STORED_EVENTS,
-        metadata=_means("kinds of events that are posted; by default all"),
+        metadata=_means("kinds of events that are posted; by default all", check=_check_events),
     )
     metrics: bool | None = field(
         default=None,

@@ -4,6 +4,7 @@ Every holder has a higher fence than the one before. A write that names the fenc
 changes nothing after another process has taken the lease, even if this one has not noticed.
 """
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -104,3 +105,11 @@ class Lease:
     @property
     def _mine(self) -> dict[str, Any]:
         return {"_id": self.name, "fence": self.fence}
+
+
+async def load_leases(database: Database, beginning: str) -> dict[str, Mapping[str, Any]]:
+    """The documents of the leases whose names begin like this, by name."""
+    # A pattern with a fixed beginning is a range of the index.
+    chosen = {"_id": {"$regex": f"^{re.escape(beginning)}"}}
+    found = await database.read(lambda: database.settings.find(chosen).to_list(None))
+    return {lease["_id"]: lease for lease in found}

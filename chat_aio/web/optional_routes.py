@@ -44,7 +44,7 @@ FOLLOWING = Streaming(
     query=inputs.Following,
     errors=(errors.StreamUnsupported, errors.InvalidInput, *READING),
 )
-"""The stream with the option `supervisors`, which takes ids of conversations besides."""
+"""The stream with the option `supervisors`, which also takes ids of conversations."""
 
 LIST = Listing(
     "GET",

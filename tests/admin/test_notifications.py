@@ -70,6 +70,19 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
     }
 
 
+async def test_rows_of_another_program_are_listed(tool: Tool, database: Database) -> None:
+    letters: list[Any] = [{"_id": "x", "state": "dead"}, {"_id": "y", "state": "dead", "tries": []}]
+    await database["notifications"].insert_many(letters, bypass_document_validation=True)
+    pending = {"_id": "m", "state": "pending"}
+    noted = database["notification_messages"]
+    await noted.insert_one(pending, bypass_document_validation=True)
+    listed = (await tool("notifications", "dead-letters", "--json")).json["dead"]
+    assert [(letter["userId"], letter["tries"]) for letter in listed] == [(None, None), (None, [])]
+    assert (await tool("notifications", "dead-letters")).code == 0
+    status = (await tool("notifications", "status", "--json")).json["notifications"]
+    assert (status["dead"], status["nextDue"]) == (2, None)
+
+
 async def test_status_beside_a_process_that_tells(
     tool: Tool, serve: MakePeople, database: Database
 ) -> None:

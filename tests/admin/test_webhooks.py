@@ -1,9 +1,12 @@
 """`chat-aio webhooks`: what waits, and dead letters."""
 
+from typing import Any
+
 from chat_aio import Chat
 from tests.admin.running import Tool
 from tests.conftest import Database, MakeChat
 from tests.plugins.webhooks.receiving import (
+    AT,
     Received,
     a_row,
     all_posted,
@@ -51,10 +54,11 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
 
 
 async def test_a_row_of_another_program_is_listed(tool: Tool, database: Database) -> None:
-    broken = {"_id": "x", "state": "dead"}
-    await database["webhook_deliveries"].insert_one(broken, bypass_document_validation=True)
-    (listed,) = (await tool("webhooks", "dead-letters", "--json")).json["dead"]
-    assert listed["eventId"] is None
+    letters: list[Any] = [{"_id": "x", "state": "dead"}, {"_id": "y", "state": "dead", "type": AT}]
+    await database["webhook_deliveries"].insert_many(letters, bypass_document_validation=True)
+    listed = (await tool("webhooks", "dead-letters", "--json")).json["dead"]
+    found = [(letter["eventId"], letter["type"]) for letter in listed]
+    assert found == [(None, None), (None, "2026-01-31T00:00:00.000Z")]
     assert (await tool("webhooks", "dead-letters")).code == 0
 
 

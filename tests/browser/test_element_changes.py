@@ -141,7 +141,7 @@ async def test_an_edit_that_is_refused_says_why(
         await act(row, "Edit")
         await composer(ada).fill("changed")
         await ada.keyboard.press("Enter")
-        problem = ada.get_by_role("alert").filter(has_text="Only who has written")
+        problem = ada.get_by_role("alert").filter(has_text="You can only change your own")
         await expect(problem).to_be_visible()
         await expect(composer(ada)).to_have_value("changed")
         await composer(ada).press("Escape")
@@ -149,7 +149,7 @@ async def test_an_edit_that_is_refused_says_why(
         await act(row, "Delete")
         dialog = ada.get_by_role("dialog")
         await dialog.get_by_role("button", name="Delete").click()
-        await expect(dialog.get_by_role("alert")).to_contain_text("Only who has written")
+        await expect(dialog.get_by_role("alert")).to_contain_text("You can only change your own")
         await expect(row.locator(".body")).to_have_text("mine")
 
 
@@ -271,6 +271,6 @@ async def test_an_edit_that_is_refused_while_one_writes_something_else(
         error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
         await asked.fulfill(status=403, json={"error": error})
         problem = ada.get_by_role("alert")
-        await expect(problem).to_contain_text("What you changed before was not saved. Only who")
+        await expect(problem).to_contain_text("What you changed before was not saved. You can")
         await expect(composer(ada)).to_have_value("So long")
         await expect(composer(ada)).to_be_editable()

@@ -184,6 +184,7 @@ WRONG = {
     "drafts_assistants": [" ,\0"],
     "drafts_abandoned_seconds": ["0"],
     "presence_offline_delay_ms": ["-1"],
+    "webhook_events": ["typing.started", ""],
     "mongo_url": ["mongodb://127.0.0.1:99999/", "http://db", "mongodb://u:s3/cret@db"],
 }
 

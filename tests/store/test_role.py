@@ -90,7 +90,7 @@ async def test_the_role_is_enough_for_notifications(service: Client) -> None:
         await all_told(database, 1)
         rows = Rows(notifications.api)
         assert (await rows.backlog()).dead == 0
-        assert await rows.retry(None, None) == 0
+        assert await rows.retry() == 0
     assert told.of("bob") == ["hello"]
     assert await database["notification_shown"].count_documents({"last": 7}) == 1
 

@@ -71,7 +71,7 @@ export const german = {
   "problem.MESSAGE_NOT_FOUND": "Diese Nachricht gibt es nicht.",
   "problem.NOT_MESSAGE_SENDER": "Du kannst nur deine eigenen Nachrichten ändern.",
   "problem.PAYLOAD_TOO_LARGE": "Das ist zu groß.",
-  "problem.RATE_LIMITED": "Das waren zu viele Anfragen. Warte einen Moment.",
+  "problem.RATE_LIMITED": "Zu viele Anfragen. Warte einen Moment.",
   "problem.REACTION_LIMIT_EXCEEDED": "Diese Nachricht kann keine weiteren Reaktionen bekommen.",
   "problem.SLOW_MODE": {
     one: "Langsamer Modus: Versuche es in {count} Sekunde noch einmal.",

@@ -68,10 +68,10 @@ export const english = {
   "problem.INTERNAL_ERROR": "Something went wrong on our side.",
   "problem.MESSAGE_DELETED": "The message is deleted.",
   "problem.MESSAGE_HELD": "A moderator will review this before others can see it.",
-  "problem.MESSAGE_NOT_FOUND": "This message is not there.",
-  "problem.NOT_MESSAGE_SENDER": "Only who has written a message can change it.",
+  "problem.MESSAGE_NOT_FOUND": "This message does not exist.",
+  "problem.NOT_MESSAGE_SENDER": "You can only change your own messages.",
   "problem.PAYLOAD_TOO_LARGE": "This is too large.",
-  "problem.RATE_LIMITED": "These were too many requests. Wait a moment.",
+  "problem.RATE_LIMITED": "Too many requests. Wait a moment.",
   "problem.REACTION_LIMIT_EXCEEDED": "This message cannot have more reactions.",
   "problem.SLOW_MODE": {
     one: "Slow mode: try again in {count} second.",

@@ -1,5 +1,4 @@
-/** What moderators work on: reports, held messages, and bans. No DOM. A change that fails rejects.
- * */
+/** The work of moderators: reports, held messages, and bans. No DOM. A failed change rejects. */
 
 import { Paged } from "./paged.js";
 import { gathered } from "../../browser/tasks.js";
@@ -19,8 +18,8 @@ export class ModerationQueue {
   #desk;
   #ofStatus;
 
-  /** `releasing` is a chat whose errors do not concern the current user: they may be the sender's.
-   * */
+  /** `releasing` is a chat whose errors do not concern the current user: they may be the
+   * sender's. */
   constructor(chat, store, releasing) {
     const changed = () => store.changed();
     const keyOf = ({ targetType, targetId }) => `${targetType} ${targetId}`;

@@ -1,5 +1,5 @@
-/** Removing messages of a user, all or some: counted first, then removed up to that time. No DOM.
- * */
+/** Removal of a user's messages, all or some: counted first, then removed up to that time. No
+ * DOM. */
 
 export class Removals {
   /** null, "counting", "counted", "removing", "stopped" or "done". */

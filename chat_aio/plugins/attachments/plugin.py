@@ -155,7 +155,7 @@ class Attachments(Plugin):
 
     async def sweep(self) -> int:
         """Remove the bytes that no message carries and whose time is over; returns how many files.
-        This is done by itself; any number of processes may do it at once."""
+        This is done automatically; any number of processes may do it at once."""
         return await self._sweeper.sweep()
 
     async def resolve_attachments(

@@ -67,8 +67,7 @@ class Lanes(ABC):
         """Deliver one row; False if the waiting rows have to be read again."""
 
     def wake_again(self, keys: Iterable[str]) -> None:
-        """Something has waited in these lanes, in this order; some of them are made."""
-        # The longest waiting come first; the others get a lane at a later look.
+        """Wake lanes with older deliveries, the longest waiting first, as far as there is room."""
         room = max(0, MOST_LANES - len(self._lanes))
         self.wake([*islice((key for key in keys if key not in self._lanes), room)])
 

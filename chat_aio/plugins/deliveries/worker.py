@@ -66,9 +66,7 @@ class Worker(ABC, Generic[L]):
             try:
                 await self._lease.release()
             except StorageUnavailable:
-                log.warning(
-                    "the lease of %s was not released: it expires by itself", self._lease.name
-                )
+                log.warning("the lease of %s was not released: it will expire", self._lease.name)
 
     async def _run(self) -> None:
         while True:
@@ -123,7 +121,7 @@ class Worker(ABC, Generic[L]):
             except LeaseLost:
                 raise
             except Exception:
-                log.exception("a part of %s failed, and is tried again", self._lease.name)
+                log.exception("part of the work on %s failed; trying again", self._lease.name)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _look(self, delivery: L) -> None:

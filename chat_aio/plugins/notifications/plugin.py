@@ -39,7 +39,7 @@ UNREADABLE = (ConversationNotFound, ForbiddenRead)
 
 
 class Notifications(Plugin):
-    """Tells users of messages that they have not seen `delay_seconds` after they were sent
+    """Notifies users of messages that they have not seen `delay_seconds` after they were sent
     (docs/guides/notifications.md): by `deliver`, your async function, and by `channels`, such as
     `Webhook(...)` and `Push(...)`.
 
@@ -196,7 +196,7 @@ class Notifications(Plugin):
         )
 
     async def _show_settings(self, request: PluginRequest) -> Mapping[str, object]:
-        """What the caller has set for all conversations."""
+        """The caller's settings for all conversations."""
         return {"quietHours": await self._preferences.quiet_hours_of(request.user_id)}
 
     async def _set_settings(self, request: PluginRequest) -> Mapping[str, object]:
@@ -252,7 +252,7 @@ class Notifications(Plugin):
 
     async def _subscribe(self, request: PluginRequest) -> Mapping[str, object]:
         """Subscribe a browser to Web Push, with what its `PushManager` has returned. The oldest one
-        goes if there are too many.
+        is removed if there are too many.
 
         Raises InvalidInput and PushUnsupported.
         """

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from chat_aio.actions.plugin_api import CreatedMessage, PluginAPI, Write
+from chat_aio.actions.plugin_api import CreatedMessage, PluginAPI
 from chat_aio.observability.observer import NotificationBacklog
-from chat_aio.plugins.deliveries.rows import Row, has_types
-from chat_aio.plugins.deliveries.tries import DEAD_FOR
+from chat_aio.plugins.deliveries.rows import Deliveries, Row, unless_there
 from chat_aio.plugins.own_collection import OwnCollection
 
 MESSAGES, NOTIFICATIONS = "notification_messages", "notifications"
@@ -21,6 +20,7 @@ _TYPES = {
     **dict.fromkeys(("userId", "messageId", "conversationId"), str),
     **dict.fromkeys(("seq", "count", "tries"), int),
     **dict.fromkeys(("at", "due", "notBefore"), datetime),
+    "held": bool,
     "done": list,
 }
 
@@ -35,18 +35,21 @@ class Rows:
 
     def __init__(self, api: PluginAPI) -> None:
         self._api = api
+        self._deliveries = Deliveries(api, NOTIFICATIONS, over_for=OVER_FOR, types=_TYPES)
 
     async def add_messages(self, created: Sequence[CreatedMessage], delay: timedelta) -> None:
         """Note messages to be decided after a delay, except those that are noted already."""
         await self._api.write_many(
             MESSAGES,
             [
-                _unless_there(
+                unless_there(
                     message.message_id,
-                    conversationId=message.conversation_id,
-                    seq=message.seq,
-                    due=message.created_at + delay,
-                    state="pending",
+                    {
+                        "conversationId": message.conversation_id,
+                        "seq": message.seq,
+                        "due": message.created_at + delay,
+                        "state": "pending",
+                    },
                 )
                 for message in created
             ],
@@ -54,17 +57,20 @@ class Rows:
 
     async def due_messages(self, now: datetime, *, limit: int) -> list[Row]:
         """The messages whose delay is over, in their order."""
-        found = await self._found(
-            self._messages, {"state": "pending", "due": {"$lte": now}}, ("due", "seq"), limit
-        )
+        found = await self._pending({"$lte": now}, limit=limit)
+        malformed = [row["_id"] for row in found if not isinstance(row["_id"], str)]
+        if malformed:
+            # They would hide later ones for ever.
+            log.error("%s: gave up %d malformed rows", MESSAGES, len(malformed))
+            await self.set_decided(malformed)
         return [row for row in found if isinstance(row["_id"], str)]
 
     async def next_due(self) -> datetime | None:
         """When the next message is due."""
-        found = await self._found(self._messages, {"state": "pending"}, ("due", "seq"), 1)
+        found = await self._pending({"$type": "date"}, limit=1)
         return found[0]["due"] if found else None
 
-    async def set_decided(self, message_ids: Sequence[str]) -> None:
+    async def set_decided(self, message_ids: Sequence[Any]) -> None:
         over = {"state": "decided", "expiresAt": self._api.now() + DECIDED_FOR}
         await self._api.write(
             lambda: self._messages.update_many({"_id": {"$in": [*message_ids]}}, {"$set": over})
@@ -72,22 +78,13 @@ class Rows:
 
     async def add(self, rows: Iterable[Row]) -> None:
         """Store the users' notifications, except those that were sent already."""
-        await self._api.write_many(
-            NOTIFICATIONS,
-            [
-                _unless_there(notification_id(row["userId"], row["messageId"]), **row)
-                for row in rows
-            ],
+        await self._deliveries.add(
+            (notification_id(row["userId"], row["messageId"]), row) for row in rows
         )
 
     async def waiting_of(self, user_id: str, *, limit: int) -> list[Row]:
         """The notifications of a user, in order."""
-        chosen = {"userId": user_id, "state": "waiting"}
-        found = await self._found(self._notifications, chosen, ("at", "seq"), limit)
-        kept = [row for row in found if has_types(row, _TYPES)]
-        if len(kept) < len(found):
-            log.error("notifications: left out %d malformed rows", len(found) - len(kept))
-        return kept
+        return await self._deliveries.waiting({"userId": user_id}, order=["at", "seq"], limit=limit)
 
     async def users_waiting(self, until: datetime) -> list[str]:
         """The users with notifications due by a time, the longest waiting first."""
@@ -100,10 +97,7 @@ class Rows:
 
     async def hold_up(self, user_id: str, until: datetime) -> None:
         """Delay all notifications of a user until the first one's time."""
-        chosen = {"userId": user_id, "state": "waiting", "notBefore": {"$lt": until}}
-        await self._api.write(
-            lambda: self._notifications.update_many(chosen, {"$set": {"notBefore": until}})
-        )
+        await self._deliveries.hold_up({"userId": user_id}, until)
 
     async def release(self, user_id: str, at: datetime) -> None:
         """Let what quiet hours hold for a user be decided again."""
@@ -144,71 +138,30 @@ class Rows:
         await self._api.write(lambda: self._notifications.update_many(earlier, {"$set": over}))
 
     async def change(self, row: Row, **fields: Any) -> None:
-        """Change a row that waits. One that is over gets its time of expiry."""
-        if fields.get("state", "waiting") != "waiting":
-            keep = DEAD_FOR if fields["state"] == "dead" else OVER_FOR
-            fields["expiresAt"] = self._api.now() + keep
-        # Not one that is over: a process without the lease may come late.
-        here = {"_id": row["_id"], "state": "waiting"}
-        await self._api.write(lambda: self._notifications.update_one(here, {"$set": fields}))
+        """Change a row that waits."""
+        await self._deliveries.change(row, **fields)
 
     async def dead(self, *, limit: int) -> list[Row]:
         """Dead letters, the oldest first."""
-        return await self._found(
-            self._notifications, {"state": "dead"}, ("notBefore", "userId"), limit
-        )
+        return await self._deliveries.dead(order=["notBefore", "userId"], limit=limit)
 
-    async def retry(self, user_id: str | None, message_id: str | None) -> int:
-        """Let dead letters wait again: all, those of a user, or one; returns how many."""
-        chosen: dict[str, Any] = {"state": "dead"}
-        if user_id is not None:
-            chosen["userId"] = user_id
-        if message_id is not None:
-            chosen["messageId"] = message_id
-        again = {
-            "state": "waiting",
-            "tries": 0,
-            "due": self._api.now(),
-            "notBefore": self._api.now(),
-        }
-        changed = await self._api.write(
-            lambda: self._notifications.update_many(
-                chosen, {"$set": again, "$unset": {"expiresAt": ""}}
-            )
-        )
-        count: int = changed.modified_count
-        return count
+    async def retry(self, **chosen: str | None) -> int:
+        """Let dead letters with the given fields wait again; returns their number."""
+        return await self._deliveries.retry(**chosen)
 
     async def backlog(self) -> NotificationBacklog:
-        counts = await self._api.aggregate(
-            NOTIFICATIONS,
-            [
-                {"$match": {"state": {"$in": ["waiting", "dead"]}}},
-                {"$group": {"_id": "$state", "count": {"$sum": 1}}},
-            ],
-        )
-        by_state = {count["_id"]: count["count"] for count in counts}
         pending = await self._api.read(
             lambda: self._messages.count_documents({"state": "pending", "due": {"$exists": True}})
         )
-        return NotificationBacklog(
-            pending=pending, waiting=by_state.get("waiting", 0), dead=by_state.get("dead", 0)
-        )
+        return NotificationBacklog(pending=pending, **await self._deliveries.count())
 
-    async def _found(
-        self, rows: Any, chosen: Mapping[str, Any], order: Sequence[str], limit: int
-    ) -> list[Row]:
-        by = [(field, 1) for field in order]
+    async def _pending(self, due: Mapping[str, Any], *, limit: int) -> list[Row]:
+        chosen, by = {"state": "pending", "due": due}, [("due", 1), ("seq", 1)]
         found: list[Row] = await self._api.read(
-            lambda: rows.find(chosen).sort(by).limit(limit).to_list(None)
+            lambda: self._messages.find(chosen).sort(by).limit(limit).to_list(None)
         )
         return found
 
 
 def notification_id(user_id: str, message_id: str) -> dict[str, str]:
     return {"userId": user_id, "messageId": message_id}
-
-
-def _unless_there(row_id: object, **fields: Any) -> Write:
-    # An update, so that a message that is read or decided twice revives no row that is over.
-    return {"_id": row_id}, {"$setOnInsert": fields}

@@ -111,7 +111,10 @@ class Shown:
                 writes.append(({"_id": stretch}, longer))
             await self._api.write_many(SHOWN, writes)
         except StorageUnavailable:
-            log.warning("what streams have shown was not written: some may be told of it as well")
+            log.warning(
+                "what streams have shown was not written: some users may be notified although they "
+                "have seen the message"
+            )
         except Exception:
             log.exception("what streams have shown could not be written")
 

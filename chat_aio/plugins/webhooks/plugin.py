@@ -50,6 +50,8 @@ class Webhooks(Plugin):
         positive = (timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds)
         if min(*positive, concurrency) <= 0:
             raise ValueError("Webhooks: times and numbers must be positive")
+        if not events:
+            raise ValueError("Webhooks(events=...): name at least one")
         if unknown := {*events} - {*STORED_EVENTS}:
             raise ValueError(f"Webhooks(events=...): unknown {', '.join(sorted(unknown))}")
         if not _NAME.fullmatch(name):

@@ -1,20 +1,19 @@
 """The rows of webhooks: references to events."""
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import NoneType
 from typing import Any
 
-from chat_aio.actions.plugin_api import PluginAPI, StoredEvent, Write
+from chat_aio.actions.plugin_api import PluginAPI, StoredEvent
 from chat_aio.observability.observer import WebhookBacklog
-from chat_aio.plugins.deliveries.rows import Row, has_types
-from chat_aio.plugins.deliveries.tries import DEAD_FOR
+from chat_aio.plugins.deliveries.rows import Deliveries, Row
 from chat_aio.plugins.own_collection import OwnCollection
 
 DELIVERIES = "webhook_deliveries"
 OVER_FOR = timedelta(days=1)
-"""How long posted events are kept. One that is read again by then is known."""
+"""How long posted events are kept. Within that time an event that is read again is not posted
+twice."""
 
 LANES_AT_ONCE = 1_000
 
@@ -30,26 +29,26 @@ _TYPES: Mapping[str, Any] = {
     "tries": int,
 }
 
-log = logging.getLogger(__name__)
-
 
 class Rows:
-    """The rows of one webhook in the collection `webhook_deliveries`. Each write may be
-    repeated."""
+    """The rows of one webhook in the collection `webhook_deliveries`."""
 
     _rows = OwnCollection(DELIVERIES)
 
     def __init__(self, api: PluginAPI, webhook: str) -> None:
         self._api = api
         self._webhook = webhook
+        self._deliveries = _deliveries(api)
 
     async def add(self, events: Iterable[StoredEvent]) -> None:
         """Store events, except those that are there already."""
         now = self._api.now()
-        await self._api.write_many(DELIVERIES, [self._added(event, now) for event in events])
+        await self._deliveries.add(
+            (self._id_of(event.id), self._row(event, now)) for event in events
+        )
 
-    def _added(self, event: StoredEvent, now: datetime) -> Write:
-        fields = {
+    def _row(self, event: StoredEvent, now: datetime) -> Row:
+        return {
             "webhook": self._webhook,
             "eventId": event.id,
             "type": event.type,
@@ -66,26 +65,19 @@ class Rows:
             "notBefore": now,
             "error": None,
         }
-        # An update, so that an event that is read twice revives no row that is over.
-        return {"_id": self._id_of(event.id)}, {"$setOnInsert": fields}
 
     async def waiting_in(self, conversation_id: str, *, before: str, limit: int) -> list[Row]:
         """The events of a conversation that wait and are `before` an order, in their order. Those
         after a dead letter have `previousFailed`."""
-        here = {"webhook": self._webhook, "conversationId": conversation_id}
-        chosen = {**here, "state": "waiting", "order": {"$lt": before}}
-        found: list[Row] = await self._api.read(
-            lambda: self._rows.find(chosen).sort("order", 1).limit(limit).to_list(None)
+        lane = self._lane(conversation_id)
+        found = await self._deliveries.waiting(
+            {**lane, "order": {"$lt": before}}, order=["order"], limit=limit
         )
-        malformed = [row["_id"] for row in found if not has_types(row, _TYPES)]
-        if malformed:
-            await self._give_up(malformed)
-            found = [row for row in found if row["_id"] not in malformed]
         if not found:
             return []
         dead = await self._api.read(
             lambda: self._rows.find_one(
-                {**here, "state": "dead"}, {"order": 1}, sort=[("order", 1)]
+                {**lane, "state": "dead"}, {"order": 1}, sort=[("order", 1)]
             )
         )
         first = dead["order"] if dead is not None else None
@@ -93,14 +85,6 @@ class Rows:
             {**row, "previousFailed": isinstance(first, str) and first < row["order"]}
             for row in found
         ]
-
-    async def _give_up(self, ids: Sequence[Any]) -> None:
-        """Make malformed rows dead letters: their lane would wait for them for ever."""
-        log.error("webhooks: gave up %d malformed rows", len(ids))
-        dead = {"state": "dead", "error": "malformed", "expiresAt": self._api.now() + DEAD_FOR}
-        await self._api.write(
-            lambda: self._rows.update_many({"_id": {"$in": [*ids]}}, {"$set": dead})
-        )
 
     async def conversations_waiting(self, until: datetime) -> list[str]:
         """The conversations with events due by a time, the longest waiting first."""
@@ -116,33 +100,17 @@ class Rows:
 
     async def hold_up(self, conversation_id: str, until: datetime) -> None:
         """Delay all events of a conversation until the first one's time."""
-        chosen = {
-            "webhook": self._webhook,
-            "conversationId": conversation_id,
-            "state": "waiting",
-            "notBefore": {"$lt": until},
-        }
-        await self._api.write(
-            lambda: self._rows.update_many(chosen, {"$set": {"notBefore": until}})
-        )
+        await self._deliveries.hold_up(self._lane(conversation_id), until)
 
     async def change(self, row: Row, **fields: Any) -> None:
-        """Change a row that waits. One that is over gets its time of expiry."""
-        if fields.get("state", "waiting") != "waiting":
-            keep = DEAD_FOR if fields["state"] == "dead" else OVER_FOR
-            fields["expiresAt"] = self._api.now() + keep
-        # Not one that is over: a process without the lease may come late.
-        here = {"_id": row["_id"], "state": "waiting"}
-        await self._api.write(lambda: self._rows.update_one(here, {"$set": fields}))
+        """Change a row that waits."""
+        await self._deliveries.change(row, **fields)
 
     async def backlog(self) -> WebhookBacklog:
-        chosen = {"webhook": self._webhook, "state": {"$in": ["waiting", "dead"]}}
-        counts = await self._api.aggregate(
-            DELIVERIES,
-            [{"$match": chosen}, {"$group": {"_id": "$state", "count": {"$sum": 1}}}],
-        )
-        by_state = {count["_id"]: count["count"] for count in counts}
-        return WebhookBacklog(waiting=by_state.get("waiting", 0), dead=by_state.get("dead", 0))
+        return WebhookBacklog(**await self._deliveries.count(webhook=self._webhook))
+
+    def _lane(self, conversation_id: str) -> Row:
+        return {"webhook": self._webhook, "conversationId": conversation_id}
 
     def _id_of(self, event_id: str) -> dict[str, str]:
         return {"webhook": self._webhook, "id": event_id}
@@ -151,10 +119,9 @@ class Rows:
 class DeadLetters:
     """The dead letters of all webhooks, for operators."""
 
-    _rows = OwnCollection(DELIVERIES)
-
     def __init__(self, api: PluginAPI) -> None:
         self._api = api
+        self._deliveries = _deliveries(api)
 
     async def webhooks(self) -> list[str]:
         """The names of the webhooks that have rows."""
@@ -164,26 +131,17 @@ class DeadLetters:
         )
         return [row["_id"] for row in found if isinstance(row["_id"], str)]
 
-    async def list(self, *, limit: int) -> "list[Row]":
+    async def list(self, *, limit: int) -> list[Row]:
         """Dead letters by webhook, the oldest first."""
-        by = [("webhook", 1), ("notBefore", 1)]
-        found: list[Row] = await self._api.read(
-            lambda: self._rows.find({"state": "dead"}).sort(by).limit(limit).to_list(None)
-        )
-        return found
+        return await self._deliveries.dead(order=["webhook", "notBefore"], limit=limit)
 
     async def retry(self, **chosen: str | None) -> int:
-        """Let dead letters wait again, those with the given fields; returns how many."""
-        now = self._api.now()
-        fields = {name: value for name, value in chosen.items() if value is not None}
-        again = {"state": "waiting", "tries": 0, "due": now, "notBefore": now}
-        changed = await self._api.write(
-            lambda: self._rows.update_many(
-                {**fields, "state": "dead"}, {"$set": again, "$unset": {"expiresAt": ""}}
-            )
-        )
-        count: int = changed.modified_count
-        return count
+        """Let dead letters with the given fields wait again; returns their number."""
+        return await self._deliveries.retry(**chosen)
+
+
+def _deliveries(api: PluginAPI) -> Deliveries:
+    return Deliveries(api, DELIVERIES, over_for=OVER_FOR, types=_TYPES)
 
 
 def event_of(row: Row) -> StoredEvent:

@@ -14,10 +14,10 @@ from standardwebhooks.webhooks import Webhook as Verifier
 
 from chat_aio import Chat
 from chat_aio.plugins import Notification, Webhook
+from chat_aio.plugins.deliveries.rows import unless_there
 from chat_aio.plugins.notifications import Channel
 from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.rows import Rows
-from chat_aio.plugins.notifications.rows import _unless_there as unless_there
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.plugins.notifications.telling import (
     Told,
@@ -70,10 +70,57 @@ async def test_what_fails_too_often_is_a_dead_letter_until_an_operator_retries(
     (dead,) = await rows.dead(limit=10)
     assert (dead["messageId"], dead["tries"], dead["error"]) == (sent["id"], 2, "ConnectionError")
     assert (await rows.backlog()).dead == 1
-    assert await rows.retry("nobody", None) == 0
-    assert await rows.retry("bob", sent["id"]) == 1
+    assert await rows.retry(userId="nobody") == 0
+    assert await rows.retry(userId="bob", messageId=sent["id"]) == 1
     await all_told(database, 2)
     assert told.of("bob") == ["second", "first"]
+
+
+async def test_malformed_rows_are_dead_letters(
+    serve: MakePeople, told: Told, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They would hide those behind them for ever: there are more than are read at once."""
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    malformed = [
+        {
+            "_id": {"userId": "bob", "messageId": f"broken{number}"},
+            "userId": "bob",
+            "state": "waiting",
+            "at": datetime(2026, 1, 31, tzinfo=UTC),
+            "notBefore": datetime(2026, 1, 31, tzinfo=UTC),
+        }
+        for number in range(2 * Delivery.read_at_once)
+    ]
+    rows = database["notifications"]
+    await rows.insert_many(malformed, bypass_document_validation=True)
+    alice = people("alice")
+    await alice.send(await alice.direct("bob"), "hi")
+    await until(lambda: told.of("bob") == ["hi"])
+    dead = await rows.find({"state": "dead"}).to_list(None)
+    assert len(dead) == len(malformed)
+    assert all(row["error"] == "malformed" and row["expiresAt"] for row in dead)
+    # Once for the rows of one read, and never again.
+    assert caplog.text.count("gave up 50 malformed rows") == 2
+    assert await rows.count_documents({"state": "waiting", "messageId": {"$exists": False}}) == 0
+
+
+async def test_messages_without_an_id_do_not_hide_others(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    due = datetime(2026, 1, 31, tzinfo=UTC)
+    malformed: list[Any] = [{"_id": number, "due": due, "state": "pending"} for number in range(60)]
+    malformed.append({"_id": "without a time", "state": "pending"})
+    rows = database["notification_messages"]
+    await rows.insert_many(malformed, bypass_document_validation=True)
+    alice = people("alice")
+    await alice.send(await alice.direct("bob"), "hi")
+    await until(lambda: told.of("bob") == ["hi"])
+    assert await rows.count_documents({"state": "decided"}) == 61
+    backlog = await Rows(alice.chat._context.plugins[0].api).backlog()
+    assert (backlog.pending, backlog.waiting) == (0, 0)
 
 
 async def test_an_old_one_that_fails_is_given_up(
@@ -138,11 +185,10 @@ async def test_what_is_decided_twice_is_told_once(
         await all_told(database, messages)
         assert told.of("bob") == [*dict.fromkeys(told.of("bob"))]
 
-    def always(row_id: Any, **fields: Any) -> Any:
-        new = {**row_id, "n": str(datetime.now(UTC))} if isinstance(row_id, dict) else row_id
-        return unless_there(new, **fields)
+    def always(row_id: Any, row: Any) -> Any:
+        return unless_there({**row_id, "n": str(datetime.now(UTC))}, row)
 
-    sabotage = patch("chat_aio.plugins.notifications.rows._unless_there", always)
+    sabotage = patch("chat_aio.plugins.deliveries.rows.unless_there", always)
     await prove(scenario, sabotage=sabotage)
 
 

@@ -191,6 +191,7 @@ async def test_two_webhooks_of_one_name_are_refused(database: Database) -> None:
         {"url": "http://[::1"},
         {"secret": "whsec_@"},
         {"events": ["typing.started"]},
+        {"events": ()},
         {"name": "A b"},
         {"max_attempts": 0},
     ],
