@@ -273,4 +273,4 @@ async def test_nothing_is_told_without_extra_events(serve: MakePeople) -> None:
         frames = [await tab.next() for _ in range(2)]
         assert {frame.event for frame in frames} <= {"message.created", None}
         assert (await number(alice))["all"] == numbers(2)
-    assert not alice.chat._context.unread_tallies.stirred.is_set()
+    assert not alice.chat._context.unread_tallies.has_changed.is_set()
