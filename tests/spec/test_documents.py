@@ -20,6 +20,7 @@ from chat_aio import ChatError, Hooks
 from chat_aio.actions.maintenance import legal_holds
 from chat_aio.actions.maintenance.conversations.deleting import carry_out, plan_deletions
 from chat_aio.admin.cli import main
+from chat_aio.chat import operators_chat
 from chat_aio.errors import MessageHeld
 from chat_aio.hooks import (
     BeforeMessageSend,
@@ -334,8 +335,9 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await attached(person("ada"), group.id)
     other = await person("ada").group("grace")
     await person("ada").send(other, "gone")
-    planned = await plan_deletions(chat._context, "ada", [other])
-    await carry_out(chat._context, "ada", planned, reason=None)
+    async with operators_chat(database, Options()) as operators:
+        planned = await plan_deletions(operators._context, "ada", [other])
+        await carry_out(operators._context, "ada", planned, reason=None)
     while await database["webhook_deliveries"].find_one({}) is None:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     for name, example in examples().items():
