@@ -136,9 +136,9 @@ class Chat:
         self._conversations = ConversationsAPI(in_process)
         self._rooms = RoomsAPI(self._context)
         self._inbox = InboxAPI(self._context)
-        self._desk = ModerationToolsAPI(self._context)
+        self._moderation_tools = ModerationToolsAPI(self._context)
         self._live = Live(self._context)
-        self._operators = None if admin is None else _operators(admin, self._options, clock)
+        self._operators = None if admin is None else operators_chat(admin, self._options, clock)
         self._admin = AdminAPI(
             self._operators._context if self._operators else None, self._database, self.end_streams
         )
@@ -183,7 +183,7 @@ class Chat:
         self._require_open()
         if not self._options.moderation_tools:
             raise RuntimeError("chat.moderation_tools needs Options(moderation_tools=True)")
-        return self._desk
+        return self._moderation_tools
 
     @property
     def admin(self) -> AdminAPI:
@@ -392,21 +392,27 @@ class Chat:
         await sub[STREAMS].wait_closed()
 
 
-def _operators(database: Any, options: Options, clock: Clock | None) -> Chat:
-    """The chat as operators' commands open it, without streams and the host's hooks."""
-    return Chat(
+def operators_chat(database: Any, options: Options, clock: Clock | None = None) -> Chat:
+    """The chat as operators' commands and `chat.admin` open it, without the host's hooks."""
+    chat = Chat(
         database,
         clock=clock,
         # Everyone with this database may moderate.
         hooks=Hooks(can_moderate=lambda _: True),
         options=replace(
             options,
+            # A command must not create indexes on the side.
             manage_indexes=False,
+            # Nor does it need those of events: it delivers none.
             extra_events=False,
+            # No streams, so no feed: it would first read minutes of the past.
             disabled_capabilities=frozenset({*options.disabled_capabilities, Capability.STREAMS}),
             rate_limits={},
         ),
     )
+    # An operator does not know whether the service has `extra_events`.
+    chat._database.dates_changes = True
+    return chat
 
 
 def _assemble(

@@ -115,7 +115,8 @@ class AdminAPI:
         is left as it is, and returned.
 
         Raises InvalidInput, ConversationNotFound, UserNotFound if no row names the user (unless
-        `allow_unknown`), UserBanned and AdminUnavailable.
+        `allow_unknown`), UserBanned, AdminUnavailable, and SetupError for an existing hold that is
+        malformed.
         """
         context = await self._ready("legal-hold", target_id)
         _require_target(target_type)
@@ -123,15 +124,8 @@ class AdminAPI:
             raise InvalidInput("reason must not be blank")
         if target_type == "user":
             await _require_known(context, target_id, allow_unknown=allow_unknown)
-        hold, is_new = await legal_holds.place(context, by, target_type, target_id, reason)
-        if is_new:
-            return _hold_from(hold)
-        existing = [
-            found
-            for found in await self.list_legal_holds()
-            if (found.target_type, found.target_id) == (target_type, target_id)
-        ]
-        return existing[0] if existing else _hold_from(hold)
+        hold, _ = await legal_holds.place(context, by, target_type, target_id, reason)
+        return _hold_from(hold)
 
     async def lift_legal_hold(
         self, target_type: Target, target_id: str, *, by: str
@@ -149,7 +143,7 @@ class AdminAPI:
         return [_hold_from(hold) for hold in await stored.list_all(context.database)]
 
     async def _ready(self, command: str | None, subject_id: str = "x") -> Context:
-        """The context, after a check that nothing lacks: no task must stop half way."""
+        """The context, after checking that no right is missing, so that no task stops halfway."""
         if not is_id(subject_id):
             raise InvalidInput(f"an id {ID_RULE}")
         database = self._context.database if self._context else self._ordinary

@@ -47,7 +47,7 @@ async def get_recipients(context: Context, message_ids: Collection[str]) -> dict
         for message in found
         if message["conversationId"] in here
     ]
-    # The host is asked last: each question is a call of its own, and the others need one query.
+    # The host is asked last: each question is a separate call, and the others need one query.
     for leave_out in (_unbanned, _unmuted, _together):
         asked = await leave_out(context, asked)
     if context.permissions.asks_host:

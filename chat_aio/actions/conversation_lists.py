@@ -83,7 +83,7 @@ async def list_conversations(
         # Heads are small; the size that bounds the page is that of the conversations.
         return Rows(heads, 0)
 
-    # Unread first if it is asked for: that leaves fewer rows about which the host must be asked.
+    # Unread first if requested: fewer rows then need a call of the host's hook.
     sift = partial(_unread if given.unread else _readable, context, user_id)
     found = await fill(fetch, _listed(set_views, sift), count=size + 1)
     page = found.rows[:size]
@@ -154,27 +154,33 @@ async def find_conversations(
         raise InvalidInput("metadata must name at least one field")
     size = pagination.limit_from(limit)
     position = pagination.position_from(FOUND_CURSOR, cursor, str)
-    start = str(position[0]) if position else None
+    start = str(position[0]) if position else ""
     own = None if context.permissions.asks_host else user_id
+    heads: dict[str, CounterDocument] = {}
 
-    async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
-        behind = last["_id"] if last else start
+    # By ids, for a conversation of another program may have no head.
+    async def fetch(last: str | None, limit: int) -> Rows[str]:
         ids = await conversations.ids_with_metadata(
-            context.database, given.metadata, user_id=own, after=behind, limit=limit
+            context.database, given.metadata, user_id=own, after=last or start, limit=limit
         )
-        heads = await conversations.list_heads(
-            context.database, ids, limit=limit, counts_of=[user_id]
-        )
-        found = sorted(heads, key=lambda head: head["_id"])
-        return Rows(found, 0, complete=len(ids) < limit)
+        return Rows(ids, 0)
 
-    found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
-    page = found.rows[:size]
+    async def sift(ids: Sequence[str]) -> Sequence[str]:
+        found = await conversations.list_heads(
+            context.database, ids, limit=len(ids), counts_of=[user_id]
+        )
+        allowed = {head["_id"]: head for head in await _readable(context, user_id, found)}
+        heads.update(allowed)
+        return [name for name in ids if name in allowed]
+
+    found = await fill(fetch, sift, count=size + 1)
+    names = found.rows[:size]
 
     def cursor_behind(count: int) -> str | None:
-        last = found.behind(page, count)
-        return last and pagination.cursor_from(FOUND_CURSOR, last["_id"])
+        last = found.behind(names, count)
+        return last and pagination.cursor_from(FOUND_CURSOR, last)
 
+    page = [heads[name] for name in names]
     return await _page(context, user_id, page, cursor_behind, include=(), outside=True)
 
 

@@ -6,10 +6,10 @@ from chat_aio.actions.guards import load_conversation
 from chat_aio.errors import ConversationNotFound, LegalHold, NotConversationAdmin, SetupError
 from chat_aio.schema import inputs
 from chat_aio.store import audit, deletion
-from chat_aio.store.deletion import Hidden
+from chat_aio.store.deletion import HiddenConversation
 from chat_aio.store.maintenance import doctor, legal_holds
 from chat_aio.store.membership import Locked
-from chat_aio.store.privileges import lacking_for, lacks
+from chat_aio.store.privileges import lacks
 
 COMMAND = "conversations delete"
 ACTION = "delete-conversation"
@@ -28,20 +28,14 @@ async def delete_conversation(
     snapshot = await load_conversation(context, conversation_id)
     if not await context.permissions.may_delete(user_id, snapshot.conversation):
         raise NotConversationAdmin
-    await require_deletable(context)
-    departures = context.options.extra_events
-    await hide(context, user_id, conversation_id, given.reason, notes_departures=departures)
+    await require_deletion_rights(context)
+    await hide(context, user_id, conversation_id, given.reason)
     context.removals.wake()
 
 
 async def hide(
-    context: Context,
-    user_id: str,
-    conversation_id: str,
-    reason: str | None,
-    *,
-    notes_departures: bool,
-) -> Hidden:
+    context: Context, user_id: str, conversation_id: str, reason: str | None
+) -> HiddenConversation:
     """Hide a conversation from everybody, as the first step of its deletion. Raises
     ConversationNotFound and LegalHold."""
     entry = audit.entry(
@@ -59,7 +53,6 @@ async def hide(
         conversation_id,
         entry=entry,
         signal_id=context.new_id(),
-        notes_departures=notes_departures,
         require_allowed=require_unheld,
     )
     if hidden is None:
@@ -74,15 +67,11 @@ async def require_unheld(locked: Locked) -> None:
         raise LegalHold
 
 
-async def require_deletable(context: Context) -> None:
+async def require_deletion_rights(context: Context) -> None:
     """Raise SetupError if this user of MongoDB lacks rights: a deletion must not stop half-way. The
     role of a chat that never deletes does not have them (docs/operations/mongodb.md)."""
-    database = context.database
     if context.removals.is_permitted:
         return
-    granted = await doctor.privileges(database)
-    if granted is not None and (
-        missing := lacking_for(COMMAND, granted, database.handle.name, database.prefix)
-    ):
+    if missing := await doctor.missing_rights(context.database, COMMAND):
         raise SetupError(f"nothing was deleted: {lacks(missing)}")
     context.removals.is_permitted = True

@@ -13,8 +13,8 @@ from chat_aio.actions.guards import (
     load_conversation,
     load_message,
     load_shown,
-    require_deletable,
     require_length,
+    require_message_deletable,
     require_readable,
     require_shown,
     require_writable,
@@ -65,7 +65,7 @@ async def edit_message(
     MentionNotParticipant, MessageRejected, MetadataConflict and ConversationFrozen (with
     `room_controls`).
     """
-    require_editable(context, metadata)
+    require_editable(context, metadata, metadata_version)
     given = inputs.read(
         inputs.MessageChange,
         metadata_within=context.options.max_metadata_bytes,
@@ -114,7 +114,7 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     snapshot = await require_writable(context, user_id, snapshot, bare)
     # The repetition of a delete succeeds, even if the group has been frozen or blocked since.
     if not found["deletedAt"]:
-        snapshot = await require_deletable(context, user_id, snapshot, bare)
+        snapshot = await require_message_deletable(context, user_id, snapshot, bare)
         await require_open(context, user_id, snapshot, message=bare, takes_back=True)
     parents = await load_parents_of_own(context, user_id, found)
     tombstone = await _delete(context, user_id, found)

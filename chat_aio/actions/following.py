@@ -23,8 +23,8 @@ def read_followed(context: Context, conversation_ids: Sequence[str]) -> frozense
 async def load_followed(
     context: Context, user_id: str, conversation_ids: Collection[str]
 ) -> tuple[Snapshot, ...]:
-    """The conversations, if `user_id` may read all of them. Those that the user is not in are in
-    the audit log afterwards (`audit_supervisors`).
+    """The conversations, if `user_id` may read all of them. Each conversation that the user is not
+    in gets an entry in the audit log (`audit_supervisors`).
 
     Raises ConversationNotFound and ForbiddenRead.
     """

@@ -104,8 +104,8 @@ async def make_group(
     regard to anything else that is given."""
     # Finding it needs no right to read, as with a direct conversation: by creating it, the caller
     # would have got the same.
-    taken = None if key is None else await conversations.find_by_key(context.database, key)
-    if taken and (found := await find_viewed(context, user_id, taken["_id"])):
+    taken = None if key is None else await conversations.id_of_key(context.database, key)
+    if taken and (found := await find_viewed(context, user_id, taken)):
         return Opened(found, is_new=False)
     require_channels(context, given.visibility, given.join_policy)
     others = [name for name in roles if name != user_id]
@@ -146,7 +146,7 @@ async def update_conversation(
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation, NotConversationAdmin and MetadataConflict (specification 8.2).
     """
-    require_editable(context, metadata)
+    require_editable(context, metadata, metadata_version)
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
         inputs.ConversationChangeWithMetadata,

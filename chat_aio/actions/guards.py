@@ -66,7 +66,7 @@ async def require_readable(
 
 async def require_shown(context: Context, user_id: str, snapshot: Snapshot, seq: int) -> None:
     """Raise MessageNotFound if a message of the conversation is hidden from `user_id`, because it
-    was sent before they joined (specification 13.7)."""
+    was sent before they joined (specification 13.7), or they have cleared it (15.6)."""
     if seq <= snapshot.hidden.get(user_id, 0):
         # They may have left and rejoined while the full history is visible.
         fresh = await load_fresh(context, snapshot.conversation.id)
@@ -133,7 +133,7 @@ async def require_leave(context: Context, user_id: str, snapshot: Snapshot) -> S
     return await _permitted(context, snapshot, lambda it: may(user_id, it), LeaveNotAllowed)
 
 
-async def require_deletable(
+async def require_message_deletable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage
 ) -> Snapshot:
     """The snapshot on which the sender may delete this message. Raises DeleteNotAllowed."""

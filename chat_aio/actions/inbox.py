@@ -31,7 +31,7 @@ async def mark_unread(
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (specification
     15.3).
     """
-    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
+    given = inputs.read(inputs.MessageChoice, message_id=message_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     await context.read_marks.mark_unread(conversation_id, user_id, found["seq"])
     await publish_read(context, user_id, conversation_id)

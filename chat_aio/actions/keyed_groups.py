@@ -128,10 +128,10 @@ async def find_conversation(context: Context, user_id: str, *, key: str) -> Conv
     """
     given = inputs.read(inputs.KeyLookup, key=key)
     await context.permissions.require_key(user_id, given.key)
-    found = await conversations.find_by_key(context.database, given.key)
+    found = await conversations.id_of_key(context.database, given.key)
     if found is None:
         raise ConversationNotFound
-    return await get_conversation(context, user_id, found["_id"])
+    return await get_conversation(context, user_id, found)
 
 
 async def set_participants(

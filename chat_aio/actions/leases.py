@@ -130,7 +130,7 @@ class HeldLease:
             if self._lease.is_held:
                 await self._lease.release()
         except StorageUnavailable:
-            log.warning("a lease was not released: it expires by itself")
+            log.warning("a lease was not released: it expires automatically")
         finally:
             self._leases.discard(self)
             self.ended.set_result(None)

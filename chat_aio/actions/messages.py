@@ -146,7 +146,7 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
 
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound.
     """
-    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
+    given = inputs.read(inputs.MessageChoice, message_id=message_id)
     snapshot = await load_readable(context, user_id, conversation_id)
     if context.permissions.asks_for_messages or snapshot.hidden_from(user_id):
         # Otherwise the mark itself finds out whether the message exists.

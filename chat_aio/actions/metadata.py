@@ -24,20 +24,18 @@ class MetadataGiven(Protocol):
     def metadata_version(self) -> int | None: ...
 
 
-def require_editable(context: Context, metadata: object) -> None:
-    """Raise InvalidInput for metadata without the option: nobody should believe them stored."""
+def require_editable(context: Context, metadata: object, version: object) -> None:
+    """Raise InvalidInput for metadata without the option, because nobody should believe them
+    stored, and for a version without metadata."""
     if metadata is not None and not context.options.editable_metadata:
         raise InvalidInput(NOT_EDITABLE)
+    if version is not None and metadata is None:
+        raise InvalidInput("metadataVersion needs metadata")
 
 
 def require_version(stored: Mapping[str, Any], given: MetadataGiven) -> None:
-    """Raise MetadataConflict if the metadata have another version than the one named, and
-    InvalidInput for a version without metadata."""
-    if given.metadata_version is None:
-        return
-    if given.metadata is None:
-        raise InvalidInput("metadataVersion needs metadata")
-    if given.metadata_version != version_of(stored):
+    """Raise MetadataConflict if the metadata have another version than the one named."""
+    if given.metadata_version not in (None, version_of(stored)):
         raise MetadataConflict
 
 

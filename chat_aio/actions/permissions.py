@@ -144,10 +144,12 @@ class Permissions:
             raise CreateNotAllowed
 
     async def may_delete(self, user_id: str, conversation: Conversation) -> bool:
-        """Whether a user may delete a conversation; the host's own code always may."""
-        if self.in_process or self.can_delete is None:
+        """Whether a user may delete a conversation: the host's own code always may, others if the
+        host has a rule."""
+        if self.in_process:
             return True
-        return await self._allows(self.can_delete, user_id, conversation)
+        rule = self.can_delete
+        return rule is not None and await self._allows(rule, user_id, conversation)
 
     async def require_role(self, user_id: str, role: Role | None) -> None:
         """Raise RoleNotAllowed for a role that a user's messages must not have over HTTP; None is

@@ -30,7 +30,7 @@ async def pin_message(
     Raises InvalidInput, ConversationNotFound, NotConversationAdmin, ForbiddenWrite, ForbiddenRead,
     DirectInteractionBlocked, MessageNotFound, and PinLimitExceeded for more than 50.
     """
-    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
+    given = inputs.read(inputs.MessageChoice, message_id=message_id)
     await _require_pinner(context, user_id, conversation_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     snapshot = await load_conversation(context, conversation_id)

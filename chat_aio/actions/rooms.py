@@ -63,7 +63,7 @@ async def update_conversation(
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation, NotConversationAdmin and MetadataConflict (specification 13.1).
     """
-    require_editable(context, metadata)
+    require_editable(context, metadata, metadata_version)
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
         inputs.RoomChangeWithMetadata,

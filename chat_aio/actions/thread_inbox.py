@@ -102,7 +102,7 @@ async def mark_thread_read(
     Raises InvalidInput, ConversationNotFound, ForbiddenRead, MessageNotFound (also for a message
     that is not of the thread) and ThreadsUnsupported.
     """
-    given = inputs.read(inputs.MarkReadRequest, message_id=message_id)
+    given = inputs.read(inputs.MessageChoice, message_id=message_id)
     root = await _load_root(context, user_id, conversation_id, root_id)
     found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     if root["_id"] not in (found["_id"], found["threadRootMessageId"]):

@@ -23,7 +23,7 @@ class NewMessage(NamedTuple):
     mentioned: frozenset[str]
 
 
-class Followed(NamedTuple):
+class FeedView(NamedTuple):
     """What tallies follow: `readers_of` are the users in this process who hear all their
     conversations, this one among them; `passed` is done once the feed has delivered everything that
     is committed by now."""
@@ -120,18 +120,18 @@ class _Tally:
 
 class UnreadTallies:
     """The tallies of one process, empty while the feed does not report changes. `changed` are the
-    users whose number may have changed since they were last taken; `stirred` is set with it."""
+    users whose number may have changed since they were last taken; `has_changed` is set with it."""
 
     def __init__(self, *, follows: bool) -> None:
         """Without `follows` nothing is kept."""
         self._follows = follows
-        self._feed: Followed | None = None
+        self._feed: FeedView | None = None
         self._tallies: dict[str, _Tally] = {}
         self._news: dict[str, list[NewMessage]] = {}
         self._changed: set[str] = set()
-        self.stirred = asyncio.Event()
+        self.has_changed = asyncio.Event()
 
-    def follow(self, feed: Followed | None) -> None:
+    def follow(self, feed: FeedView | None) -> None:
         """Follow a feed; None while it is not live."""
         self._feed = feed if self._follows else None
         if self._feed is None:
@@ -143,7 +143,7 @@ class UnreadTallies:
         """A message was sent, and somebody in this process hears it."""
         if self._feed is not None:
             self._news.setdefault(conversation_id, []).append(message)
-            self.stirred.set()
+            self.has_changed.set()
 
     def note_edit(self, conversation_id: str, mentioned: Iterable[str]) -> None:
         """A message was edited or deleted, which may change the mentioned users."""
@@ -163,7 +163,7 @@ class UnreadTallies:
     def note_changed(self, user_id: str) -> None:
         """The number of a user may have changed."""
         self._changed.add(user_id)
-        self.stirred.set()
+        self.has_changed.set()
 
     def forget(self, user_id: str) -> None:
         """The last stream of a user has ended."""

@@ -12,10 +12,8 @@ from pymongo.errors import PyMongoError
 from chat_aio.actions.api import ModerationAPI
 from chat_aio.actions.context import Context
 from chat_aio.admin.printing import progress_bar
-from chat_aio.capabilities import Capability
-from chat_aio.chat import Chat
+from chat_aio.chat import operators_chat
 from chat_aio.errors import ChatError, SetupError
-from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.server.clients import client_of, with_database
 from chat_aio.server.settings import ServeSettings
@@ -115,21 +113,15 @@ def in_session(
 @asynccontextmanager
 async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> AsyncIterator[Session]:
     async with client_of(settings.mongo_url) as client:
-        chat = Chat(
+        chat = operators_chat(
             client[settings.database],
-            # There is no host to call: everyone with access to the database may moderate.
-            hooks=Hooks(can_moderate=lambda _: True),
-            options=Options(
+            Options(
                 collection_prefix=settings.options.collection_prefix,
                 # Messages removed here are kept as long as messages removed through the server.
                 moderation_tools=settings.options.moderation_tools,
                 message_version_days=settings.options.message_version_days,
                 # Releasing a held message must not write into a frozen conversation.
                 room_controls=settings.options.room_controls,
-                # A command must not create indexes on the side.
-                manage_indexes=False,
-                # No streams, so no feed: it would first read minutes of the past.
-                disabled_capabilities=frozenset({Capability.STREAMS}),
             ),
         )
         async with chat:

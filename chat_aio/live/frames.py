@@ -20,7 +20,7 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.event_data import message_event_json
 from chat_aio.store.mapping import Parents
 
-Told = (
+FrameEvent = (
     ReactionEvent
     | ConversationEvent
     | NewConversationEvent
@@ -54,7 +54,7 @@ def joined(first: Frame, second: Frame) -> Frame:
     return frame_from(first.plain + second.plain)
 
 
-def event_frame(event: Told) -> Frame:
+def event_frame(event: FrameEvent) -> Frame:
     """An event that is not durable, and so has no id, with one line of JSON."""
     return frame_from(b"event: %b\ndata: %b\n\n" % (event.type.encode(), json_from(event)))
 

@@ -52,11 +52,11 @@ class MessageFilter:
             stream.end("overflow")
         return True
 
-    async def sift(self, user_id: str, told: Sequence[Delivered]) -> list[Delivered]:
+    async def sift(self, user_id: str, events: Sequence[Delivered]) -> list[Delivered]:
         """The events that a user may read; a quote of a refused message shows as deleted. A hook
         that fails counts as no. Raises StorageUnavailable."""
         asked: list[MessageDocument] = []
-        for event in told:
+        for event in events:
             if isinstance(event, MessageEvent | ReplayedEvent) and event.shown:
                 asked += filter(None, (event.shown.message, event.shown.parent))
 
@@ -79,7 +79,7 @@ class MessageFilter:
         # By `id()`: several events may have different states of one message.
         refused = {id(message) for message in await hooks.filter_async(is_refused, asked)}
         allowed: list[Delivered] = []
-        for event in told:
+        for event in events:
             if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:
                 allowed.append(event)
             elif id(event.shown.message) not in refused:

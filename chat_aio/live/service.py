@@ -11,7 +11,7 @@ from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.actions.following import load_followed, read_followed
 from chat_aio.actions.moderators import receives_reports
-from chat_aio.actions.unread_tallies import Followed
+from chat_aio.actions.unread_tallies import FeedView
 from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
@@ -48,7 +48,7 @@ class Live:
         self._context = context
         self._database = database = context.database
         self._options = options = context.options
-        self._ring = ReplayBuffer(
+        self._replay_buffer = ReplayBuffer(
             max_events=options.replay_buffer_events,
             max_bytes=options.replay_buffer_bytes,
             clock=context.clock,
@@ -61,7 +61,7 @@ class Live:
         self._hidden = Coalescer[str, Hidden](read_hidden, most=OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._read_filter = ReadFilter(context, self.hub)
-        self._delivery = Delivery(context, self.hub, self._ring, self._read_filter)
+        self._delivery = Delivery(context, self.hub, self._replay_buffer, self._read_filter)
         self._unread = UnreadNotifier(context, self.hub)
         self._message_filter = (
             MessageFilter(context) if context.permissions.asks_for_messages else None
@@ -88,7 +88,7 @@ class Live:
             timed=bool(context.observers),
         )
         sift = self._message_filter.sift if self._message_filter else None
-        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
+        self._resuming = ReplayPlanner(context, self._replay_buffer, self.feed, sift)
 
     async def open(self) -> None:
         self._closing = asyncio.get_running_loop().create_future()
@@ -234,7 +234,7 @@ class Live:
         return state_of(
             self.hub,
             self.feed,
-            self._ring,
+            self._replay_buffer,
             has_streams=Capability.STREAMS in self._context.capabilities,
             sends_waiting=self._context.sequencer.count_waiting(),
             database_calls=len(self._database.calls),
@@ -245,8 +245,8 @@ class Live:
 
     def _set_feed_live(self, is_live: bool) -> None:
         self._delivery.set_feed_live(is_live)
-        followed = Followed(self.hub.readers_of, self.hub.hears_all, self.feed.passed)
-        self._context.unread_tallies.follow(followed if is_live else None)
+        view = FeedView(self.hub.readers_of, self.hub.hears_all, self.feed.passed)
+        self._context.unread_tallies.follow(view if is_live else None)
 
     def _lost(self, gap: bool) -> None:
         """Stop caching and end all streams: without the feed both would miss changes."""
@@ -255,7 +255,7 @@ class Live:
         notify(self._context.observers, Observer.feed_lost, gap)
         if gap:
             self._context.profiles.forget_all()  # The gap may contain the signal to do so.
-            self._ring.clear()  # A replay across the gap would silently leave events out.
+            self._replay_buffer.clear()  # A replay across the gap would silently leave events out.
 
     async def _beat(self) -> None:
         """Send heartbeats to all streams; in between, end the streams of clients that have left."""

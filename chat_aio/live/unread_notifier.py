@@ -32,7 +32,7 @@ class UnreadNotifier:
         self._context = context
         self._hub = hub
         self._tallies = context.unread_tallies
-        self._told: dict[str, UnreadTotals] = {}
+        self._sent: dict[str, UnreadTotals] = {}
         self._counts = asyncio.Semaphore(COUNTS_AT_ONCE)
         self._task: asyncio.Task[None] | None = None
 
@@ -45,13 +45,13 @@ class UnreadNotifier:
 
     def forget(self, user_id: str) -> None:
         """The last stream of a user has ended."""
-        self._told.pop(user_id, None)
+        self._sent.pop(user_id, None)
         self._tallies.forget(user_id)
 
     async def _run(self) -> None:
         while True:
-            await self._tallies.stirred.wait()
-            self._tallies.stirred.clear()
+            await self._tallies.has_changed.wait()
+            self._tallies.has_changed.clear()
             took = await self._notify()
             await asyncio.sleep(max(PAUSE_SECONDS, SHARE * took))
 
@@ -86,8 +86,8 @@ class UnreadNotifier:
                 log.exception("the unread messages of a user could not be counted")
 
     def _send(self, user_id: str, totals: UnreadTotals) -> None:
-        if self._told.get(user_id) == totals or not self._hub.hears_all(user_id):
+        if self._sent.get(user_id) == totals or not self._hub.hears_all(user_id):
             return
-        self._told[user_id] = totals
+        self._sent[user_id] = totals
         event = UnreadEvent(type="unread.updated", all=totals.all, unmuted=totals.unmuted)
         self._hub.send_to(user_id, event_frame(event))

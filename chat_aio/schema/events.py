@@ -18,16 +18,11 @@ ReactionEventType = Literal["reaction.added", "reaction.removed"]
 ConversationEventType = Literal["participant.added", "participant.removed", "conversation.updated"]
 
 StoredEventType = Literal[
-    "message.created",
-    "message.updated",
-    "message.deleted",
-    "reaction.added",
-    "reaction.removed",
+    MessageEventType,
+    ReactionEventType,
+    ConversationEventType,
     "conversation.created",
-    "conversation.updated",
     "conversation.deleted",
-    "participant.added",
-    "participant.removed",
 ]
 """The events about stored changes, the same for all users: those that webhooks post."""
 
@@ -269,5 +264,5 @@ INBOX_EVENTS: tuple[type[Wire], ...] = (ViewEvent, UnreadEvent)
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
 """Events that a chat delivers with `Options(room_controls=True)`."""
 
-DESK_EVENTS: tuple[type[Wire], ...] = (ReportEvent,)
+MODERATION_TOOLS_EVENTS: tuple[type[Wire], ...] = (ReportEvent,)
 """Events that a chat delivers with `Options(moderation_tools=True)`."""

@@ -52,7 +52,7 @@ from chat_aio.schema.pagination import limit_from_query
 from chat_aio.schema.room_controls import RoomControls
 
 METADATA_PREFIX = "metadata."
-"""What a parameter of a query begins with that names a field of metadata."""
+"""The prefix of the names of query parameters for fields of metadata."""
 
 
 class Input(BaseModel):
@@ -464,7 +464,9 @@ class Search(FilteredSearch):
     mentions: SkipJsonSchema[Id | None] = None
 
 
-class MarkReadRequest(Input):
+class MessageChoice(Input):
+    """One message, to mark it as read or unread, or to pin it."""
+
     message_id: Id
 
 

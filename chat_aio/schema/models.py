@@ -60,8 +60,8 @@ class User(Wire):
 class Conversation(Wire):
     """A conversation as all of its participants see it, also in events. The fields of options are
     None, and not in the JSON, without them: `key` without `conversation_keys` and if there is none,
-    `metadata_version` without `editable_metadata`, the last five without `room_controls`;
-    `history` is only while it is not set."""
+    `metadata_version` without `editable_metadata`, the last five without `room_controls`,
+    except a `history` that is `since_join`."""
 
     id: str
     type: ConversationType

@@ -31,7 +31,8 @@ _WRITES = ("insert", "update", "replace", "delete")
 
 # CappedPositionLost, InvalidResumeToken, ChangeStreamFatalError and ChangeStreamHistoryLost.
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
-_ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
+ENDS = ("drop", "rename", "dropDatabase", "invalidate")
+"""After these a stream cannot be resumed."""
 
 
 class StreamChange(NamedTuple):
@@ -82,14 +83,14 @@ class Changes:
         return self._database.calls.leave(self._read(take))
 
     def stop(self) -> None:
-        """Take no more changes, and close the cursor, which the server would keep for minutes.
+        """Take no more changes, and close the cursor.
 
         MongoDB does not end a read that is waiting for changes when its cursor is killed. The task
         of `start` ends when that read does: after `AWAIT_MS` at most, or by its timeout.
         """
         if not self._stopped:
             self._stopped = True
-            self._database.calls.leave(self._close())
+            self._database.calls.leave(close_cursor(self._cursor))
 
     async def _read(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
         try:
@@ -104,7 +105,7 @@ class Changes:
                         if raw is None or self._stopped:
                             break
                         kind = raw["operationType"]
-                        if kind in _ENDS:  # After these the stream cannot be resumed.
+                        if kind in ENDS:
                             raise HistoryLost(f"the change stream ended with {kind}")
                         change = StreamChange(
                             self._names[raw["ns"]["coll"]],
@@ -123,10 +124,12 @@ class Changes:
         finally:
             self.stop()
 
-    async def _close(self) -> None:
-        # If the server cannot be reached at once, its own time limit closes the cursor.
-        with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
-            await maybe_await(self._cursor.close())
+
+async def close_cursor(cursor: Any) -> None:
+    """Close the cursor of a change stream, which the server would keep for minutes."""
+    # If the server cannot be reached at once, its own time limit closes the cursor.
+    with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
+        await maybe_await(cursor.close())
 
 
 async def open_changes(

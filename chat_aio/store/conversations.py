@@ -36,10 +36,10 @@ async def _find(database: Database, chosen: Mapping[str, Any]) -> ConversationDo
     return cast(ConversationDocument | None, found)
 
 
-async def find_by_key(database: Database, key: str) -> ConversationDocument | None:
-    """The group with a key of the host, read at majority; None if it does not exist or is
-    malformed."""
-    return shapes.one_readable("conversations", await _find(database, _by_key(key)))
+async def id_of_key(database: Database, key: str) -> str | None:
+    """The id of the group with a key of the host, read at majority; None if there is none."""
+    found = await database.read(lambda: database.conversations.find_one(_by_key(key), {"_id": 1}))
+    return found["_id"] if found and isinstance(found["_id"], str) else None
 
 
 def _by_key(key: str) -> dict[str, Any]:
@@ -111,15 +111,14 @@ async def ids_with_metadata(
     metadata: Mapping[str, Any],
     *,
     user_id: str | None,
-    after: str | None,
+    after: str,
     limit: int,
 ) -> list[str]:
-    """The ids of conversations with these values in their metadata, in order behind `after`; those
-    of a user, or all. Raises SetupError if the index is missing: all conversations would be
-    read."""
-    chosen = _with_metadata(metadata)
-    if after is not None:
-        chosen["_id"] = {"$gt": after}
+    """The ids of conversations with these values in their metadata, in order behind `after`, which
+    is empty for the first ones; those of a user, or all. Raises SetupError if the index is missing:
+    all conversations would be read."""
+    # Only texts, as `$gt` compares values of one type: without them, a page would seem the last.
+    chosen = {**_with_metadata(metadata), "_id": {"$gt": after}}
     if user_id is not None:
         chosen["participants.userId"] = user_id
     rows = database.conversations.find(chosen, {"_id": 1}).sort("_id", 1).limit(limit)
@@ -133,7 +132,7 @@ async def ids_with_metadata(
         raise SetupError(
             f"an index of the metadata {', '.join(metadata)} is missing: run chat-aio indexes apply"
         ) from error
-    return [conversation["_id"] for conversation in found if isinstance(conversation["_id"], str)]
+    return [conversation["_id"] for conversation in found]
 
 
 def _with_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,9 +292,9 @@ async def create(
     """Write a conversation and its head in one transaction; returns it and whether it is new.
 
     If its key or id exists already (two users open the same direct conversation), return the stored
-    one. `allowed` runs after the head is locked; an error that it
-    raises aborts the transaction. Raises StorageUnavailable, ConversationNotFound if the stored one
-    is malformed, and IdDeleted if the id is that of a deleted conversation.
+    one. `allowed` runs after the head is locked; an error that it raises aborts the transaction.
+    Raises StorageUnavailable, ConversationNotFound if the stored one is malformed, and IdDeleted if
+    the id is that of a deleted conversation.
     """
 
     async def body(session: Session) -> tuple[ConversationDocument, bool]:

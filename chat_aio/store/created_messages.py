@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from chat_aio.store.change_stream import ENDS
 from chat_aio.store.database import Database
-from chat_aio.store.following import ENDS, Changes, Followed, Source
+from chat_aio.store.following import Changes, Followed, Source
 from chat_aio.store.maintenance.scanning import listed, scan
 from chat_aio.store.shapes import WHOLE
 

@@ -169,8 +169,9 @@ class Database:
     `flags` are the names of the options that are on, some of which need a separate index;
     `optional_fields` are the fields that options add to the shapes of conversations and messages,
     `metadata_indexes` the fields of metadata by which conversations are found.
-    `unread_marks` is whether users may mark messages as unread. `missing_search_indexes` are the
-    indexes that the last search did not find (`search.py`).
+    `unread_marks` is whether users may mark messages as unread, and `dates_changes` whether changes
+    and departures are dated, for clients that were away (decision 0083). `missing_search_indexes`
+    are the indexes that the last search did not find (`search.py`).
     """
 
     def __init__(
@@ -193,6 +194,7 @@ class Database:
         self.looked_for_orphans = -math.inf
         self.refuses_orphans = False
         self.unread_marks = False
+        self.dates_changes = "extra_events" in flags
         self.missing_search_indexes = set[str]()
         self._bind(handle)
 

@@ -27,7 +27,7 @@ _LEFT_OUT = ("change", "blockedBy", "importDigest", "epoch")
 """The fields of a conversation that its last event does not show."""
 
 
-class Hidden(NamedTuple):
+class HiddenConversation(NamedTuple):
     """A conversation that nobody can find any longer, and its head."""
 
     conversation: ConversationDocument
@@ -42,18 +42,16 @@ async def hide(
     *,
     entry: AuditEntry,
     signal_id: str,
-    notes_departures: bool,
     require_allowed: Callable[[Locked], Awaitable[None]],
-) -> Hidden | None:
+) -> HiddenConversation | None:
     """Delete a conversation and its head in one transaction, which `entry` records; None if there
     is no such conversation. Its key is free from then on, and its pair gets another id.
 
-    `notes_departures` is for clients that were away, which are notified with `extra_events` only.
     `require_allowed` gets the locked conversation and reads the legal holds; an error that it
     raises aborts the transaction.
     """
 
-    async def body(session: Session) -> Hidden:
+    async def body(session: Session) -> HiddenConversation:
         here = {"_id": conversation_id}
         head = await _take_head(database, conversation_id, session)
         found = head and await database.conversations.find_one_and_delete(here, session=session)
@@ -65,17 +63,17 @@ async def hide(
         user_ids = [participant["userId"] for participant in conversation["participants"]]
         row = await _row(database, head, entry["at"], session)
         await database.deleted_conversations.insert_one(row, session=session)
-        if notes_departures:
+        if database.dates_changes:
             await departures.note(database, conversation_id, user_ids, entry["at"], session)
         if conversation["type"] == "direct":
             await direct_conversations.count_deletion(settings, user_ids, session)
         await audit.add(database, entry, session)
         signal = _signal(conversation, user_ids, entry, signal_id)
         await database.signals.insert_one(signal, session=session)
-        return Hidden(conversation, head)
+        return HiddenConversation(conversation, head)
 
     async with membership.hold(conversation_id) as deadline:
-        return cast(Hidden | None, await transact(database, body, deadline=deadline))
+        return cast(HiddenConversation | None, await transact(database, body, deadline=deadline))
 
 
 async def _take_head(

@@ -162,7 +162,6 @@ async def add_reaction(
     """Add a reaction unless it exists already or the message has `most` before."""
     user_id = change["actorId"]
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
-    dated = "extra_events" in database.flags
     return await _change(
         database,
         # In the query of the update: two callers could both pass a check that comes before it.
@@ -171,7 +170,10 @@ async def add_reaction(
             **_absent(emoji, user_id),
             **_room(emoji, user_id, most),
         },
-        {"$push": {"reactions": reaction}, "$set": reacted(change, dated=dated)},
+        {
+            "$push": {"reactions": reaction},
+            "$set": reacted(change, dated=database.dates_changes),
+        },
     )
 
 
@@ -202,11 +204,13 @@ async def remove_reaction(
 ) -> MessageDocument | None:
     """Remove a reaction if it exists."""
     reaction = {"emoji": emoji, "userId": change["actorId"]}
-    dated = "extra_events" in database.flags
     return await _change(
         database,
         {"_id": message_id, "reactions": {"$elemMatch": reaction}},
-        {"$pull": {"reactions": reaction}, "$set": reacted(change, dated=dated)},
+        {
+            "$pull": {"reactions": reaction},
+            "$set": reacted(change, dated=database.dates_changes),
+        },
     )
 
 

@@ -5,19 +5,17 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
-import pymongo
 from pymongo.errors import PyMongoError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import change_stream
 from chat_aio.store.calls import LateCall
-from chat_aio.store.change_stream import HistoryLost, broken
+from chat_aio.store.change_stream import ENDS, HistoryLost, broken
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database, is_out_of_reach
 from chat_aio.store.drivers import maybe_await
@@ -27,10 +25,6 @@ log = logging.getLogger(__name__)
 MOST_TOGETHER = 256
 AWAIT_MS = 200
 GATHER_SECONDS = 0.2
-CLOSE_SECONDS = 1.0
-
-ENDS = ("drop", "rename", "dropDatabase", "invalidate")
-"""After these the stream cannot be resumed."""
 
 _TOKEN = re.compile("[0-9A-F]{18,}")
 """Hexadecimal digits, which begin with the time in the cluster."""
@@ -130,13 +124,7 @@ class Followed(Generic[T]):
         return found
 
     def close(self) -> None:
-        """Close the cursor, which the server would keep for minutes."""
-
-        async def close() -> None:
-            with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
-                await maybe_await(self._cursor.close())
-
-        self._database.calls.leave(close())
+        self._database.calls.leave(change_stream.close_cursor(self._cursor))
 
 
 async def follow(

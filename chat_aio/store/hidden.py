@@ -1,5 +1,5 @@
-"""Messages hidden from participants: those from before they joined a group whose history was
-visible to its members only (decision 0068).
+"""Messages hidden from participants: those that they have cleared (decision 0080), and those from
+before they joined a group whose history was visible to its members only (decision 0068).
 
 Such a participant has `hiddenUpToSeq`: messages with a seq up to that are hidden from them.
 """

@@ -199,7 +199,7 @@ async def require(database: Database, *, manage: bool) -> None:
 
 
 async def _lacking_at_start(database: Database) -> list[Difference]:
-    """What a start needs and does not find."""
+    """The differences that prevent a start."""
     return [
         difference
         for difference in await differences(database)

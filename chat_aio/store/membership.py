@@ -202,10 +202,9 @@ async def _decide_all(
             if change is not None:
                 head = await _change_head(database, head, change, session)
                 conversation = await _write(database, head, conversation, change, session)
-                removed = change.change.get("removedUserIds")
-                if removed and "extra_events" in database.flags:
+                if change.removed and database.dates_changes:
                     at = change.change["at"]
-                    await departures.note(database, conversation_id, removed, at, session)
+                    await departures.note(database, conversation_id, change.removed, at, session)
         except Exception as refusal:
             # A conflict is no refusal: the transaction is tried again with all of them.
             if len(decides) == 1 or is_passing(refusal):
@@ -281,7 +280,7 @@ async def _write(
     change: MembershipChange,
     session: Session,
 ) -> ConversationDocument:
-    if "extra_events" in database.flags:
+    if database.dates_changes:
         change = replace(change, fields={**change.fields, **change.times})
     written = await database.conversations.find_one_and_update(
         {"_id": head["_id"]},

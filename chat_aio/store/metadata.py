@@ -15,7 +15,7 @@ import orjson
 from chat_aio.schema.wire import timestamp
 
 METADATA_INDEXES = "metadata."
-"""What the name of an index of metadata begins with."""
+"""The prefix of the names of metadata indexes."""
 
 FIRST_VERSION = 1
 """The version of metadata that were never changed."""

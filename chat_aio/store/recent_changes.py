@@ -1,7 +1,8 @@
 """The queries behind `stream.changed`: what changed in some conversations since a moment
 (decision 0083).
 
-The times of changes are written with `extra_events` only, in the update that makes the change.
+The times of changes are written with `extra_events`, and always by operators, in the update that
+makes the change.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -124,12 +124,12 @@ class Signals:
 
     async def end_streams(self, user_id: str) -> None:
         """Have every process end the streams of a user. Raises StorageUnavailable."""
-        await self._tell(END, [user_id])
+        await self._signal(END, [user_id])
 
     async def forget_profiles(self, user_ids: Sequence[str]) -> None:
         """Have every process forget the profiles of users. Raises StorageUnavailable."""
         for start in range(0, len(user_ids), MOST_TOGETHER):
-            await self._tell(PROFILES, user_ids[start : start + MOST_TOGETHER])
+            await self._signal(PROFILES, user_ids[start : start + MOST_TOGETHER])
 
     async def note_own(
         self, user_id: str, conversation_id: str, *, hidden_up_to_seq: int = 0
@@ -137,9 +137,9 @@ class Signals:
         """Have every process notice that a user's own state in a conversation has changed, and with
         `hidden_up_to_seq` that they have cleared it. Raises StorageUnavailable."""
         hidden = {"hiddenUpToSeq": hidden_up_to_seq} if hidden_up_to_seq else {}
-        await self._tell(OWN, [user_id], conversationId=conversation_id, **hidden)
+        await self._signal(OWN, [user_id], conversationId=conversation_id, **hidden)
 
-    async def _tell(self, kind: str, user_ids: Sequence[str], **fields: object) -> None:
+    async def _signal(self, kind: str, user_ids: Sequence[str], **fields: object) -> None:
         at = self._clock()
         signal = {"_id": self._new_id(), "kind": kind, "at": at, "userIds": [*user_ids], **fields}
         # At majority, unlike events: an acknowledged logout must not be lost.
@@ -162,8 +162,8 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
 
 def users_in(signal: Mapping[str, Any], kind: str) -> list[str]:
     """The users whom a signal of this kind names: `END` ends their streams, `PROFILES` forgets
-    their profiles, `OWN` has changed their own state in a conversation. None for a signal of
-    another kind."""
+    their profiles, `OWN` has changed their own state in a conversation. Empty for a signal
+    of another kind."""
     named = signal.get("userIds") if signal.get("kind") == kind else None
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 

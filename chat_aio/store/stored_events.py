@@ -131,8 +131,8 @@ def _events_from(
             raise ValueError("not a message")
         yield event_of_created(created, order)
     elif collection == database.conversations.name:
-        # Streams deliver a new group to those who were added. For a receiver of everything it is
-        # what a direct conversation is: a new conversation.
+        # Streams deliver a new group as `participant.added`. A receiver of everything gets
+        # `conversation.created`, as for a direct conversation.
         yield from _conversation_events(
             {**document["change"], "kind": "conversation.created"}, document["_id"], order
         )

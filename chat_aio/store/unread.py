@@ -5,7 +5,7 @@ The cost does not depend on the number of messages: own messages are counted as 
 (`sent_counts.py`). Only if a read state is before the newest own messages are those counted from an
 index, and a count above a thousand is stored.
 
-The heads of a list also show the newest message, the first unread one, and the unread mentions.
+Lists of conversations also show the newest message, the first unread one, and the unread mentions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -102,7 +102,7 @@ async def find_unread(
 ) -> dict[str, Unread]:
     """The unread messages of each conversation that `user_id` is in and whose head is given.
 
-    `unread_summaries` have the counts of this user, and must have been read before `conversations`:
+    `heads` have the counts of this user, and must have been read before `conversations`:
     otherwise a message sent and read in between counts as unread. With `keep`, long counts are
     stored.
     """

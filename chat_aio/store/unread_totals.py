@@ -108,10 +108,13 @@ async def _count_mentions(
     ]
     found: dict[str, int] = {}
     for start in range(0, len(branches), BRANCHES_AT_ONCE):
+        left = MOST_MENTIONS - sum(found.values())
+        if not left:
+            break
         stages: list[Mapping[str, Any]] = [
             {"$match": {"$or": branches[start : start + BRANCHES_AT_ONCE]}},
             {"$match": {"senderId": {"$ne": user_id}, "deletedAt": None}},
-            {"$limit": MOST_MENTIONS},
+            {"$limit": left},
             {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
         ]
         rows = await database.aggregate(database.messages, stages, hint=MENTIONS_INDEX)
@@ -120,7 +123,11 @@ async def _count_mentions(
 
 
 def _stages(database: Database, user_id: str, ids: Sequence[str] | None) -> list[Mapping[str, Any]]:
-    chosen: dict[str, Any] = {"participants.userId": user_id}
+    # `$filter` fails for another program's row that has no array.
+    chosen: dict[str, Any] = {
+        "participants.userId": user_id,
+        "participants": {"$type": "array"},
+    }
     if ids is not None:
         chosen["_id"] = {"$in": list(ids)}
     # `$literal`: an id that starts with `$` would be read as the name of a field.

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, cast
 
+from typing_extensions import TypedDict
+
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ViewDocument
 from chat_aio.store.pipelines import IS_TEXT
@@ -16,6 +18,11 @@ from chat_aio.store.shapes import readable
 
 INDEX = "participant_views"
 """Named as a hint: it covers only conversations of which anybody has a view."""
+
+
+class _Row(TypedDict):
+    _id: str
+    view: ViewDocument
 
 
 async def change(
@@ -56,5 +63,5 @@ async def of_user(database: Database, user_id: str) -> Mapping[str, ViewDocument
         {"$project": {"view": {"$first": "$mine.view"}}},
     ]
     rows = await database.aggregate(database.conversations, stages, hint=INDEX)
-    found = readable("conversations", [row["view"] for row in rows], shape=ViewDocument)
-    return {row["_id"]: cast(ViewDocument, row["view"]) for row in rows if row["view"] in found}
+    found = readable("conversations", cast(list[_Row], rows), shape=_Row)
+    return {row["_id"]: row["view"] for row in found}

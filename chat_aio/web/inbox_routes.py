@@ -14,7 +14,7 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         "POST",
         "/conversations/{conversation_id}/unread",
         inbox.mark_unread,
-        body=inputs.MarkReadRequest,
+        body=inputs.MessageChoice,
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
@@ -40,7 +40,7 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         "POST",
         f"{THREAD}/read",
         thread_inbox.mark_thread_read,
-        body=inputs.MarkReadRequest,
+        body=inputs.MessageChoice,
         errors=OF_THREAD,
     ),
 )

@@ -14,7 +14,7 @@ from chat_aio.web.refusals import MODERATING
 
 AT_MESSAGE = (*MODERATING, errors.MessageNotFound)
 
-DESK_ROUTES: tuple[Operation, ...] = (
+MODERATION_TOOLS_ROUTES: tuple[Operation, ...] = (
     Listing(
         "GET",
         "/moderation/tools/messages",

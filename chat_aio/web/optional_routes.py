@@ -11,7 +11,7 @@ from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
-from chat_aio.web.moderation_tools_routes import DESK_ROUTES
+from chat_aio.web.moderation_tools_routes import MODERATION_TOOLS_ROUTES
 from chat_aio.web.operations import Listing, Operation, Streaming
 from chat_aio.web.refusals import READING
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -78,7 +78,7 @@ def routes_with(
     if options.inbox:
         added += INBOX_ROUTES
     if options.moderation_tools:
-        added += DESK_ROUTES
+        added += MODERATION_TOOLS_ROUTES
     if any(plugin.overrides("check_message") for plugin in plugins):
         added += HELD_MESSAGE_ROUTES
     # The last one of a path counts: it has the fields of all options.

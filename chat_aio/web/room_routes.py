@@ -42,7 +42,7 @@ ROOM_ROUTES: tuple[Operation, ...] = (
         "POST",
         "/conversations/{conversation_id}/pins",
         pins.pin_message,
-        body=inputs.MarkReadRequest,
+        body=inputs.MessageChoice,
         envelope="conversation",
         errors=(*PINNING, errors.ForbiddenRead, errors.MessageNotFound, errors.PinLimitExceeded),
     ),

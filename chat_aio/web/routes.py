@@ -106,7 +106,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "POST",
         "/conversations/{conversation_id}/read",
         messages.mark_read,
-        body=inputs.MarkReadRequest,
+        body=inputs.MessageChoice,
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation(

@@ -13,7 +13,7 @@ from chat_aio.schema.wire import Wire, json_from
 from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
-from chat_aio.web.moderation_tools_routes import DESK_ROUTES
+from chat_aio.web.moderation_tools_routes import MODERATION_TOOLS_ROUTES
 from chat_aio.web.operations import Operation
 from chat_aio.web.optional_routes import DELETION
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -137,7 +137,7 @@ ADDED = [
         DELETION,
         *ROOM_ROUTES,
         *INBOX_ROUTES,
-        *DESK_ROUTES,
+        *MODERATION_TOOLS_ROUTES,
         *HELD_MESSAGE_ROUTES,
     )
     if (route.method, route.path) not in CONTRACTS

@@ -6,11 +6,17 @@ from typing import Any
 import pytest
 
 from chat_aio import Hooks
-from chat_aio.errors import ConversationNotFound, InvalidInput, LegalHold
+from chat_aio.actions.deletion import delete_conversation
+from chat_aio.errors import (
+    ConversationNotFound,
+    InvalidInput,
+    LegalHold,
+    NotConversationAdmin,
+)
 from chat_aio.hooks import PermissionContext
 from chat_aio.plugins import BlockedWords, Filter
 from chat_aio.store.maintenance import legal_holds
-from tests.conftest import Database, MakePeople
+from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
 from tests.support.deleted import KEPT, naming, settled
 from tests.support.people import Answer, Person
@@ -28,6 +34,14 @@ HOOKS = Hooks(can_delete=is_host, can_moderate=lambda asked: asked.user_id == "m
 @pytest.fixture
 async def person(serve: MakePeople) -> People:
     return await serve(HOOKS, room_controls=True, inbox=True, moderation_tools=True)
+
+
+async def test_without_a_rule_only_the_host_may(person: People, make_chat: MakeChat) -> None:
+    group = await person("alice").group("bob")
+    chat = await make_chat()
+    with pytest.raises(NotConversationAdmin):
+        await delete_conversation(chat._context, "alice", group)
+    await chat.conversations.delete_conversation("alice", group)
 
 
 async def remove(who: Person, conversation_id: str, reason: str | None = None) -> Answer:

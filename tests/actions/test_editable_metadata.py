@@ -167,6 +167,19 @@ async def test_a_version_without_metadata_is_refused(person: People) -> None:
     assert shown["name"] is None
 
 
+async def test_a_version_without_metadata_is_refused_before_anything_else(person: People) -> None:
+    alice, mallory = person("alice"), person("mallory")
+    group = await alice.group("bob")
+    message = await alice.send(group, "hello")
+    for answer in (
+        await update(mallory, group, name="new", metadataVersion=1),
+        await update(alice, "nowhere", name="new", metadataVersion=1),
+        await edit(mallory, message["id"], body="new", metadataVersion=1),
+        await edit(alice, "nowhere", body="new", metadataVersion=1),
+    ):
+        assert refusal(answer) == (400, "INVALID_INPUT")
+
+
 async def test_another_version_is_a_conflict_and_changes_nothing(person: People) -> None:
     alice = person("alice")
     group = await alice.group("bob")

@@ -138,6 +138,54 @@ async def test_pages_are_in_the_order_of_ids(make_chat: MakeChat, database: Data
         await chat.conversations.find_conversations("shop", metadata={"status": "open"}, cursor="x")
 
 
+async def test_pages_are_full_though_the_host_allows_few(
+    make_chat: MakeChat, database: Database
+) -> None:
+    await made(database)
+    hooks = Hooks(can_read=lambda asked: asked.conversation.name == "shown")
+    chat = await make_chat(hooks, metadata_indexes=FIELDS)
+    groups = [
+        await chat.api.create_group_conversation("ann", metadata={"status": "open"})
+        for _ in range(30)
+    ]
+    ids = sorted(group.id for group in groups)
+    for name in ids[9::10]:
+        await chat.api.update_conversation("ann", name, name="shown")
+    page = await chat.conversations.find_conversations("shop", metadata={"status": "open"}, limit=2)
+    assert [each.id for each in page.conversations] == [ids[9], ids[19]]
+    rest = await chat.conversations.find_conversations(
+        "shop", metadata={"status": "open"}, limit=2, cursor=page.next_cursor
+    )
+    assert [each.id for each in rest.conversations] == [ids[29]]
+    assert rest.next_cursor is None
+
+
+@pytest.mark.parametrize("hooks", [Hooks(), Hooks(can_read=lambda _: True)])
+async def test_rows_of_another_program_do_not_end_the_pages(
+    make_chat: MakeChat, database: Database, hooks: Hooks
+) -> None:
+    """Conversations without a head, and with an id of another type."""
+    await made(database)
+    chat = await make_chat(hooks, metadata_indexes=FIELDS)
+    groups = [
+        await chat.api.create_group_conversation("ann", metadata={"status": "open"})
+        for _ in range(5)
+    ]
+    ids = sorted(group.id for group in groups)
+    await database["counters"].delete_many({"_id": {"$in": ids[:3]}})
+    await database.command("collMod", "conversations", validator={})
+    one = await database["conversations"].find_one({"_id": ids[4]})
+    assert one is not None
+    await database["conversations"].insert_many([{**one, "_id": number} for number in range(3)])
+    page = await chat.conversations.find_conversations("ann", metadata={"status": "open"}, limit=1)
+    assert [each.id for each in page.conversations] == [ids[3]]
+    rest = await chat.conversations.find_conversations(
+        "ann", metadata={"status": "open"}, limit=1, cursor=page.next_cursor
+    )
+    assert [each.id for each in rest.conversations] == [ids[4]]
+    assert rest.next_cursor is None
+
+
 async def test_a_start_does_not_create_them_and_a_lookup_reads_no_more_than_it_finds(
     make_chat: MakeChat, database: Database
 ) -> None:

@@ -91,11 +91,25 @@ async def test_what_the_host_hides_is_not_counted(make_chat: MakeChat) -> None:
     assert (await chat.inbox.count_unread("alice")).all.messages == 1
 
 
+async def test_mentions_end_at_their_limit(
+    make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unread_totals, "MOST_MENTIONS", 3)
+    monkeypatch.setattr(unread_totals, "BRANCHES_AT_ONCE", 1)
+    chat = await make_chat(inbox=True)
+    for _ in range(3):
+        group = await chat.api.create_group_conversation("bob", user_ids=["alice"])
+        for _ in range(2):
+            await chat.api.send_message("bob", group.id, "@alice", mentions=["alice"])
+    counted = await chat.inbox.count_unread("alice")
+    assert (counted.all.messages, counted.all.mentions) == (6, 3)
+
+
 async def test_rows_of_another_program_are_left_out(
     make_chat: MakeChat, database: Database
 ) -> None:
     chat = await make_chat(inbox=True)
-    groups = [await chat.api.create_group_conversation("bob", user_ids=["alice"]) for _ in range(5)]
+    groups = [await chat.api.create_group_conversation("bob", user_ids=["alice"]) for _ in range(6)]
     for group in groups:
         await chat.api.send_message("bob", group.id, "one")
     for name in ("conversations", "counters"):
@@ -105,6 +119,7 @@ async def test_rows_of_another_program_are_left_out(
         (groups[1], "counters", "floorSeq", {"x": 1}),
         (groups[2], "conversations", "participants.0.lastReadSeq", "none"),
         (groups[3], "conversations", "participants.0.view", "archived"),
+        (groups[4], "conversations", "participants", {"userId": "alice", "lastReadSeq": 0}),
     ):
         await database[collection].update_one({"_id": group.id}, {"$set": {field: value}})
     assert (await chat.inbox.count_unread("alice")).all.messages == 1
@@ -273,4 +288,4 @@ async def test_nothing_is_told_without_extra_events(serve: MakePeople) -> None:
         frames = [await tab.next() for _ in range(2)]
         assert {frame.event for frame in frames} <= {"message.created", None}
         assert (await number(alice))["all"] == numbers(2)
-    assert not alice.chat._context.unread_tallies.stirred.is_set()
+    assert not alice.chat._context.unread_tallies.has_changed.is_set()

@@ -7,6 +7,7 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import ForbiddenRead, InvalidInput
+from chat_aio.store import views
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
 from tests.support.people import Answer, Person
@@ -192,6 +193,23 @@ async def test_a_view_ends_with_the_stay(person: People, database: Database) -> 
     assert await viewed(bob, group, archived=False) == UNSET
     assert len(await bob.listed(f"/conversations/{group}/messages")) == 1
     await expect_no_violation(database)
+
+
+async def test_malformed_views_are_left_out_and_logged(
+    person: People, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    alice = person("alice")
+    wrong, right = await alice.group("bob"), await alice.group("bob")
+    await viewed(alice, right, archived=True)
+    await viewed(alice, wrong, archived=True)
+    await database.command("collMod", "conversations", validator={})
+    # In Python `1` equals `True`: it is not taken for the well-formed one.
+    malformed = {"$set": {"participants.$.view": {"archived": 1}}}
+    mine = {"_id": wrong, "participants.userId": "alice"}
+    await database["conversations"].update_one(mine, malformed)
+    found = await views.of_user(alice.chat._context.database, "alice")
+    assert found == {right: {"archived": True}}
+    assert f"left out 1 malformed rows: ['{wrong}']" in caplog.text
 
 
 async def test_other_changes_keep_a_view(person: People) -> None:

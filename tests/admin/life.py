@@ -6,7 +6,9 @@ from typing import Any
 
 from bson import json_util
 
+from chat_aio import Options
 from chat_aio.actions.deletion import hide
+from chat_aio.chat import operators_chat
 from chat_aio.plugins import BlockedWords
 from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
@@ -66,9 +68,9 @@ async def live(people: People, database: Database) -> Life:
 async def _lose(people: People, life: Life, database: Database) -> None:
     """A conversation that they delete, with the departures of its participants."""
     lost = await people("alice").group(USER)
-    context = people("alice").chat._context
-    await hide(context, USER, lost, None, notes_departures=True)
-    context.removals.wake()
+    async with operators_chat(database, Options()) as operators:
+        await hide(operators._context, USER, lost, None)
+    people("alice").chat._context.removals.wake()
     await settled(database, lost)
     life.rows["departure"] = [{"conversationId": lost}]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from chat_aio import AdminUnavailable, Chat, Hooks
+from chat_aio import AdminUnavailable, Chat, Hooks, SetupError
 from chat_aio.actions.admin_api import ErasureIncomplete
 from chat_aio.actions.maintenance.erasure import Erased
 from chat_aio.errors import ConversationNotFound, InvalidInput, UserBanned, UserNotFound
@@ -107,6 +107,16 @@ async def test_an_erasure_that_does_not_end_is_no_success(
     with pytest.raises(ErasureIncomplete) as incomplete:
         await chat.admin.erase_user("bob", by="shop")
     assert incomplete.value.erased is unfinished
+
+
+async def test_a_malformed_hold_is_not_returned(chat: Chat, database: Database) -> None:
+    await talked(chat)
+    await database.command("collMod", "legal_holds", validator={})
+    malformed = {"_id": "user:bob", "targetType": "user", "targetId": "bob"}
+    await database["legal_holds"].insert_one(malformed)
+    with pytest.raises(SetupError, match="malformed"):
+        await chat.admin.place_legal_hold("user", "bob", by="shop", reason="case 12")
+    assert await audited(database, "legal-hold") == []
 
 
 async def test_holds_are_placed_listed_and_lifted(chat: Chat, database: Database) -> None:

@@ -122,7 +122,7 @@ async def test_what_is_left_out_follows_from_the_rest(
         (("",), "line 1: not JSON"),
         ((ROOM,), "line 1: the first line must be"),
         (({"kind": "header", "version": 2},), "line 1: version 2 is not known"),
-        ((HEADER, FIRST), "line 2: a message stands behind the line of its conversation"),
+        ((HEADER, FIRST), "line 2: a message must follow the line of its conversation"),
         ((HEADER, "{"), "line 2: not JSON"),
         ((HEADER, "[]"), "line 2: must be a JSON object"),
         ((HEADER, {"kind": "post"}), 'line 2: kind must be "conversation" or "message"'),

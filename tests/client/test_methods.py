@@ -54,7 +54,7 @@ from chat_aio.schema.room_controls import RoomControls, RoomFields
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES
-from chat_aio.web.moderation_tools_routes import DESK_ROUTES
+from chat_aio.web.moderation_tools_routes import MODERATION_TOOLS_ROUTES
 from chat_aio.web.optional_routes import DELETION
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
@@ -246,7 +246,7 @@ async def test_each_route_of_the_desk_has_one(
 ) -> None:
     client_of = await connect(Hooks(can_moderate=lambda _: True), moderation_tools=True)
     await sit_at_the_desk(await client_of("ada"), await client_of("bob"))
-    expect_all(DESK_ROUTES, requested)
+    expect_all(MODERATION_TOOLS_ROUTES, requested)
 
 
 def expect_all(routes: Sequence[Any], requested: set[tuple[str, str]]) -> None:

@@ -93,7 +93,7 @@ async def test_a_lost_change_stream_ends_streams(people: People, mongod: Mongod)
             await alice.send(conversation_id, "wakes the stream")
             await tab.end()
     assert await alice.chat._live.feed.wait_live(seconds=30)
-    assert alice.chat._live._ring.find_created(conversation_id, 2) is None
+    assert alice.chat._live._replay_buffer.find_created(conversation_id, 2) is None
     async with people("bob").tab(f"{conversation_id}:1") as tab:
         assert await tab.bodies(2) == ["two", "wakes the stream"]
         await alice.send(conversation_id, "live again")

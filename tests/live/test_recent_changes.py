@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from chat_aio.actions.maintenance import erasure
+from chat_aio import Chat
 from chat_aio.live.replay.recent_changes import MOST_NAMED
 from chat_aio.store import recent_changes
+from tests.admin.running import DO, run
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.people import Person
@@ -501,14 +502,36 @@ async def test_a_change_right_after_the_read_is_delivered_live(
         await tab.event("reaction.added")
 
 
-async def test_an_erasure_names_the_reactions_that_it_removes(
-    serve: MakePeople, database: Database
+async def erase_in_process(database: Database, _: str) -> None:
+    async with Chat(database, admin=database) as chat:
+        erased = await chat.admin.erase_user("carol", by="host")
+    # A departure would name the user until the next pass.
+    assert "departures" not in erased.counts
+
+
+async def erase_by_command(database: Database, url: str) -> None:
+    place = {"CHAT_AIO_MONGO_URL": url, "CHAT_AIO_DATABASE": database.name}
+    done = await run("users", "erase", "carol", *DO, **place)
+    assert done.code == 0, done
+
+
+@pytest.mark.parametrize("erase", [erase_in_process, erase_by_command])
+async def test_what_an_operator_erases_is_named(
+    serve: MakePeople,
+    database: Database,
+    client_url: str,
+    erase: Callable[[Database, str], Awaitable[None]],
 ) -> None:
+    """Operators do not know the options of the service: changes are dated all the same."""
     setting = Setting(await serve(**OPTIONS))
     await setting.begin(database)
-    await setting.person("carol").react(setting.old["id"], "👍")
+    carol = setting.person("carol")
+    await promote(setting)
+    answer = await carol.call("PATCH", f"/conversations/{setting.group}", json={"name": "Carol's"})
+    assert answer.status == 200, answer
+    await carol.react(setting.old["id"], "👍")
     await age(database)
     await setting.leave()
-    await erasure.erase_user(setting.alice.chat._context, "host", "carol", dry_run=False)
+    await erase(database, client_url)
     named = await changed(setting.person, setting.view.position)
-    assert named == {"members": [setting.group], "reactions": [setting.group]}
+    assert named == {kind: [setting.group] for kind in ("members", "name", "reactions")}

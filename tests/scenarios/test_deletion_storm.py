@@ -441,7 +441,7 @@ async def test_writes_of_a_process_that_has_not_heard_of_it(
     context = one("host").chat._context
     with patch.object(snapshots, "forget", stays), patch.dict(snapshots._kept, {group: kept}):
         # Only hidden: nothing has removed its rows yet.
-        await hide(context, "host", group, None, notes_departures=False)
+        await hide(context, "host", group, None)
         writes: list[tuple[Person, str, str, Any]] = [
             (alice, "POST", f"{here}/messages", {"body": "late"}),
             (alice, "POST", f"{here}/messages", {"body": "late", "threadRootMessageId": sent}),

@@ -20,6 +20,7 @@ from chat_aio import ChatError, Hooks
 from chat_aio.actions.maintenance import legal_holds
 from chat_aio.actions.maintenance.conversations.deleting import carry_out, plan_deletions
 from chat_aio.admin.cli import main
+from chat_aio.chat import operators_chat
 from chat_aio.errors import MessageHeld
 from chat_aio.hooks import (
     BeforeMessageSend,
@@ -46,7 +47,13 @@ from chat_aio.plugins import (
     Presence,
     Webhooks,
 )
-from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, INBOX_EVENTS, ROOM_EVENTS
+from chat_aio.schema.events import (
+    EVENTS,
+    EXTRA_EVENTS,
+    INBOX_EVENTS,
+    MODERATION_TOOLS_EVENTS,
+    ROOM_EVENTS,
+)
 from chat_aio.schema.models import NO_OPTIONAL_FIELDS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
@@ -58,7 +65,7 @@ from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES
-from chat_aio.web.moderation_tools_routes import DESK_ROUTES
+from chat_aio.web.moderation_tools_routes import MODERATION_TOOLS_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
@@ -97,7 +104,7 @@ def test_every_route_is_documented() -> None:
         ("Method with `conversation_keys`", KEY_ROUTES),
         ("Method with `editable_metadata`", METADATA_ROUTES),
         ("Method with `inbox`", INBOX_ROUTES),
-        ("Method with `moderation_tools`", DESK_ROUTES),
+        ("Method with `moderation_tools`", MODERATION_TOOLS_ROUTES),
         ("Method with such a plugin", HELD_MESSAGE_ROUTES),
     ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
@@ -241,7 +248,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
         ("Extra event", EXTRA_EVENTS),
         ("Inbox event", INBOX_EVENTS),
         ("Room event", ROOM_EVENTS),
-        ("Moderation event", DESK_EVENTS),
+        ("Moderation event", MODERATION_TOOLS_EVENTS),
     ],
 )
 def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
@@ -328,8 +335,9 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await attached(person("ada"), group.id)
     other = await person("ada").group("grace")
     await person("ada").send(other, "gone")
-    planned = await plan_deletions(chat._context, "ada", [other])
-    await carry_out(chat._context, "ada", planned, reason=None)
+    async with operators_chat(database, Options()) as operators:
+        planned = await plan_deletions(operators._context, "ada", [other])
+        await carry_out(operators._context, "ada", planned, reason=None)
     while await database["webhook_deliveries"].find_one({}) is None:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     for name, example in examples().items():

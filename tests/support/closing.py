@@ -14,13 +14,18 @@ from chat_aio.store.change_stream import CLOSE_SECONDS, Changes
 
 
 def end_reads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write to the oplog when a change stream has been closed."""
-    close = Changes._close
+    """Write to the oplog when a change stream is closed."""
+    stop = Changes.stop
 
-    async def closed(changes: Changes) -> None:
-        await close(changes)
+    async def note(changes: Changes) -> None:
         with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
             admin = changes._database.handle.client.admin
             await admin.command("appendOplogNote", 1, data={"closed": "a change stream"})
 
-    monkeypatch.setattr(Changes, "_close", closed)
+    def stopped(changes: Changes) -> None:
+        is_first = not changes._stopped
+        stop(changes)
+        if is_first:
+            changes._database.calls.leave(note(changes))
+
+    monkeypatch.setattr(Changes, "stop", stopped)

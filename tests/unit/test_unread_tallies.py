@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from chat_aio.actions.unread_tallies import Followed, NewMessage, UnreadTallies
+from chat_aio.actions.unread_tallies import FeedView, NewMessage, UnreadTallies
 from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.store.unread_totals import Counted
 
@@ -45,7 +45,7 @@ def tallies() -> UnreadTallies:
     async def passed() -> None:
         return
 
-    made.follow(Followed(lambda _: ["ann"], lambda _: True, passed))
+    made.follow(FeedView(lambda _: ["ann"], lambda _: True, passed))
     return made
 
 

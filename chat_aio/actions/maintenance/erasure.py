@@ -81,7 +81,6 @@ async def erase_user(
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
         clock=context.clock,
         new_id=context.new_id,
-        extra_events=context.options.extra_events,
     )
     shared_files = await erasure.count_shared_files(context.database, user_id)
     run = _Run(context=context, of=of, moderator_id=moderator_id, dry_run=dry_run)
@@ -390,6 +389,7 @@ async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
         if not is_in(of, conversation):
             return None
         change = of.change("participant.removed")
+        # Not as `removed`: that would note a departure, which names the user.
         change["removedUserIds"] = [of.user_id]
         if conversation["type"] == "group":
             staying = without_erased(conversation["participants"], of.user_id)

@@ -15,9 +15,9 @@ EXPIRES_AGAIN = timedelta(days=30)
 async def place(
     context: Context, user_id: str, target_type: Target, target_id: str, reason: str
 ) -> tuple[LegalHoldDocument, bool]:
-    """Place a hold; returns it, and whether it is new.
+    """Place a hold, unless there is one; returns the one in force, and whether it is new.
 
-    Raises UserBanned and ConversationNotFound.
+    Raises UserBanned, ConversationNotFound, and SetupError if that one is malformed.
     """
     await require_user(context, user_id)
     if target_type == "conversation":
@@ -32,7 +32,7 @@ async def place(
         "createdAt": context.clock(),
     }
     entry = _entry(context, "legal-hold", user_id, target_id, reason=reason)
-    return hold, await legal_holds.put(context.database, hold, entry)
+    return await legal_holds.put(context.database, hold, entry)
 
 
 async def lift(

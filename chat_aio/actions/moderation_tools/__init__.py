@@ -1,1 +1,1 @@
-"""the moderation tools: moderators' actions beyond the contract (option `moderation_tools`)."""
+"""Moderators' actions beyond the contract (option `moderation_tools`)."""

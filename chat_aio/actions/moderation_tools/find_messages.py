@@ -67,7 +67,8 @@ async def find_messages(
     parents = await load_all_parents(context, found.messages)
 
     def cursor_behind(count: int) -> str | None:
-        # A page that was cut goes on behind its last message, else where the scan has stopped.
+        # A page that was truncated continues after its last message, others where the scan has
+        # stopped.
         if count == len(found.messages):
             return found.position and pagination.cursor_from(CURSOR, *found.position)
         last = found.messages[count - 1]

@@ -81,7 +81,7 @@ async def remove_messages(
     await require_moderation_tools(
         context, user_id, "remove_messages", target_user_id=given.sender_id
     )
-    # Once a run: the removals of later portions have rows of their own.
+    # Once a run: the removals of later portions have their own rows.
     if position is None:
         details = {**criteria.as_details(), "dryRun": is_dry}
         await audit_view(context, user_id, "remove-messages", given.sender_id, **details)

@@ -151,7 +151,7 @@ def with_changes(replay: Replay, changed: Frame, since: Frame, *, names_any: boo
 
 
 def replay_from_feed(
-    told: Sequence[tuple[BufferedEvent, ReplayedEvent | None]],
+    events: Sequence[tuple[BufferedEvent, ReplayedEvent | None]],
     *,
     since: Frame,
     newest: Frame | None,
@@ -161,7 +161,7 @@ def replay_from_feed(
     position of the last created event of all that the buffer holds for the client."""
     frames: list[Frame] = []
     position = since
-    for kept, stored in told:
+    for kept, stored in events:
         if kept.created:
             position = position_frame(*kept.name)
         # An update has the id of its message, which may be old. The position after it is that of
@@ -169,17 +169,17 @@ def replay_from_feed(
         if stored is not None:
             frames += [stored.frame, position] if stored.is_change else [stored.frame]
     position = newest or position
-    events = [stored for _, stored in told if stored is not None]
+    found = [stored for _, stored in events if stored is not None]
     return Replay(
         source="buffer",
         frames=(*frames, position),
         position=position,
-        **_details(events, passed),
+        **_details(found, passed),
     )
 
 
 def replay_from_storage(
-    told: Sequence[ReplayedEvent],
+    events: Sequence[ReplayedEvent],
     *,
     since: Frame,
     newest: Frame,
@@ -188,25 +188,27 @@ def replay_from_storage(
     """Missed events in the order of their times."""
     # Times are not feed order: an event in the middle is no position to resume from. So the
     # client's own position is repeated after each event, and a replay that is cut starts over.
-    frames = [frame for event in told for frame in (event.frame, since)]
+    frames = [frame for event in events for frame in (event.frame, since)]
     return Replay(
-        source="storage", frames=(*frames, newest), position=newest, **_details(told, passed)
+        source="storage", frames=(*frames, newest), position=newest, **_details(events, passed)
     )
 
 
-def _details(told: Sequence[ReplayedEvent], passed: asyncio.Future[None] | None) -> dict[str, Any]:
+def _details(
+    events: Sequence[ReplayedEvent], passed: asyncio.Future[None] | None
+) -> dict[str, Any]:
     cover = None
-    if told and passed:
-        shown = {event.name: event.changed_at for event in told if event.changed_at}
-        changed = {event.name for event in told if event.is_change}
+    if events and passed:
+        shown = {event.name: event.changed_at for event in events if event.changed_at}
+        changed = {event.name for event in events if event.is_change}
         cover = Cover(
-            created=frozenset(event.name for event in told if not event.is_change),
+            created=frozenset(event.name for event in events if not event.is_change),
             changed={name: at for name, at in shown.items() if name in changed},
             shown=shown,
             passed=passed,
         )
     return {
-        "events": len(told),
-        "messages": tuple(event.message for event in told if not event.is_change),
+        "events": len(events),
+        "messages": tuple(event.message for event in events if not event.is_change),
         "cover": cover,
     }

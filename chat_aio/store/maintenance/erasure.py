@@ -29,7 +29,6 @@ class Erasure:
     pseudonym: str
     clock: Callable[[], datetime]
     new_id: Callable[[], str]
-    extra_events: bool = False
 
     def change(self, kind: ChangeKind) -> Change:
         """The stamp of a change that is made now. It names the pseudonym."""
@@ -84,7 +83,7 @@ def remove_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
     change = cast(Change, {**of.change("reaction.removed"), "emoji": emoji})
     return UpdateOne(
         {"_id": message_id, "reactions": {"$elemMatch": reaction}},
-        {"$pull": {"reactions": reaction}, "$set": reacted(change, dated=of.extra_events)},
+        {"$pull": {"reactions": reaction}, "$set": reacted(change, dated=True)},
     )
 
 

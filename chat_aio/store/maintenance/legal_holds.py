@@ -7,7 +7,7 @@ from zlib import crc32
 
 from pymongo import UpdateOne
 
-from chat_aio.errors import ConversationNotFound
+from chat_aio.errors import ConversationNotFound, SetupError
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, ConversationDocument, LegalHoldDocument
@@ -28,29 +28,35 @@ def hold_id(target_type: Target, target_id: str) -> str:
     return f"{target_type}:{target_id}"
 
 
-async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) -> bool:
-    """Place a hold, unless there is one on this target; returns whether it is new. Raises
-    ConversationNotFound."""
+async def put(
+    database: Database, hold: LegalHoldDocument, entry: AuditEntry
+) -> tuple[LegalHoldDocument, bool]:
+    """Place a hold, unless there is one on this target; returns the one that is in force, and
+    whether it is new. Raises ConversationNotFound, and SetupError if that one is malformed."""
 
-    async def body(session: Session) -> bool:
+    async def body(session: Session) -> tuple[LegalHoldDocument, bool]:
         if hold["targetType"] == "conversation":
             # The head is what a deletion locks first: either it sees the hold, or this finds none.
             here, raised = {"_id": hold["targetId"]}, {"$inc": {"fence": 1}}
             head = await database.counters.update_one(here, raised, session=session)
             if not head.matched_count:
                 raise ConversationNotFound
-        if await database.legal_holds.find_one({"_id": hold["_id"]}, session=session):
-            raise Unchanged(False)
+        found = await database.legal_holds.find_one({"_id": hold["_id"]}, session=session)
+        if found is not None:
+            kept = shapes.one_readable("legal_holds", cast(LegalHoldDocument, found))
+            if kept is None:
+                raise SetupError(f"the legal hold {hold['_id']} is malformed: run chat-aio check")
+            raise Unchanged((kept, False))
         await database.legal_holds.insert_one(hold, session=session)
         await audit.add(database, entry, session)
-        return True
+        return hold, True
 
-    is_new = await transact(database, body)
+    placed = await transact(database, body)
     if hold["targetType"] == "user":
         # Also if it is not new: the call that has placed it may have failed before this.
         await _raise_fences(database)
     await keep_expiring(database)
-    return is_new
+    return placed
 
 
 async def pass_fence(database: Database, conversation_id: str, session: Session) -> None:

@@ -13,7 +13,13 @@ from pydantic import BaseModel
 from chat_aio.errors import ChatError
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
-from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, INBOX_EVENTS, ROOM_EVENTS
+from chat_aio.schema.events import (
+    EVENTS,
+    EXTRA_EVENTS,
+    INBOX_EVENTS,
+    MODERATION_TOOLS_EVENTS,
+    ROOM_EVENTS,
+)
 from chat_aio.schema.inputs import METADATA_PREFIX
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, gives_file, links_to
@@ -85,7 +91,7 @@ def describe(
         *(EXTRA_EVENTS if options.extra_events else ()),
         *(INBOX_EVENTS if options.extra_events and options.inbox else ()),
         *(ROOM_EVENTS if options.room_controls else ()),
-        *(DESK_EVENTS if options.moderation_tools else ()),
+        *(MODERATION_TOOLS_EVENTS if options.moderation_tools else ()),
         *(event for plugin in plugins for event in plugin.events),
     ]
     schemas = Schemas(operations, events)

@@ -51,7 +51,7 @@ async def joining_and_blocks(
             violations.append(_beside(snapshot, "invite.uses", link, uses, f"at most {most}"))
         # Counted before the request was made: every request that names a link has used it once.
         if uses < named[link["_id"]]:
-            expected = f"{named[link['_id']]} or more: so many requests name it"
+            expected = f"at least {named[link['_id']]}, the number of requests that name it"
             violations.append(_beside(snapshot, "invite.uses", link, uses, expected))
     if (snapshot.conversation or {}).get("type") == "direct":
         # A direct conversation must name the participants who have blocked the other one.

@@ -115,7 +115,7 @@ async def shapes(database: Database, conversation_id: str | None, known: Finding
             found = ", ".join(wrong) or "fields of other types"
             place, expected = (
                 row.get(NAMING.get(collection, "")),
-                "as the collection's validator says",
+                "as the collection's validator requires",
             )
             findings.violations.append(
                 Violation("row.shape", collection, row["_id"], found, expected, place)

@@ -58,10 +58,7 @@ async def carry_out(
     with progress("Deleting", sum(found.messages for found in planned)) as advance:
         for found in planned:
             if not found.is_deleted:
-                # An operator does not know whether the service has `extra_events`.
-                hidden = await hide(
-                    context, user_id, found.conversation_id, reason, notes_departures=True
-                )
+                hidden = await hide(context, user_id, found.conversation_id, reason)
                 messages += hidden.head["seq"] - hidden.head["floorSeq"]
                 deleted += 1
             row = await deleted_conversations.find(context.database, found.conversation_id)

@@ -110,7 +110,7 @@ async def _message_lines(database: Database, head: CounterDocument) -> AsyncIter
 def _lacking(conversation_id: str, seq: int) -> str:
     return (
         f"conversation {conversation_id} has no message with seq {seq}: if retention has just "
-        "removed it, export again; else it is lost, and chat-aio check says more"
+        "removed it, export again; else it is lost, and chat-aio check reports more"
     )
 
 

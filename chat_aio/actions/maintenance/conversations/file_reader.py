@@ -116,7 +116,7 @@ class Reader:
                     batch = Batch(Incoming(line, number, conversation_id, name_of=self._names.name))
                     continue
                 if batch is None:
-                    raise WrongLine("a message stands behind the line of its conversation")
+                    raise WrongLine("a message must follow the line of its conversation")
                 searchable = self._searchable(batch.incoming.conversation_id)
                 message = batch.incoming.take(line, searchable=searchable)
                 batch.messages.append(message)
