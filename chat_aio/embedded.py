@@ -164,7 +164,8 @@ class Mongod:
     def _not_started(self, reason: str) -> SetupError:
         return SetupError(
             f"mongod did not start over {self.data_dir}: {reason}. Is another one running over "
-            f"the same data, or is the disk full? {self.data_dir / 'mongod.log'} says more."
+            "the same data? Then end that one, or choose another folder (of a command, with "
+            f"`--data`). Or is the disk full? {self.data_dir / 'mongod.log'} says more."
         )
 
     async def _stop(self) -> None:

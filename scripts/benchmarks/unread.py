@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import time
 from contextlib import AsyncExitStack
 from statistics import median
 
 from benchmarks.data import Place, places, put_conversations
 from benchmarks.deliveries import Deliveries, posts_to, reading, streams_of
 from benchmarks.load import Connection, get
+from benchmarks.processes import LoadFailed
 from benchmarks.reads import places_of
 from benchmarks.stage import Meter, Stage, connected
 from benchmarks.table import Figure, Figures, at_most, micros, ms, row, times
@@ -21,6 +23,7 @@ CIRCLES = 4
 """The groups of members: five conversations have the same."""
 
 IDLE_SHARE = 0.2
+SETTLE_SECONDS = 120
 USER = "user"
 
 
@@ -91,13 +94,16 @@ class Side:
         self.deliveries = Deliveries(posts_to(connections, groups), readers, heard)
 
     async def settle(self) -> None:
-        """Wait until all readers of a first message are counted, which happens once."""
+        """Wait until all readers of a first message are counted, which happens once. Raises
+        LoadFailed if they never are."""
         await self.deliveries.tell(1)
-        while True:
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while time.monotonic() < deadline:
             running = self.meter()
             await asyncio.sleep(2)
             if running.seconds() < 2 * IDLE_SHARE:
                 return
+        raise LoadFailed(f"the readers were not counted within {SETTLE_SECONDS} s")
 
     def meter(self) -> Meter:
         return self._stage.meter([self._streaming])

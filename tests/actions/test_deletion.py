@@ -19,7 +19,7 @@ from chat_aio.store.maintenance import legal_holds
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
 from tests.support.deleted import KEPT, naming, settled
-from tests.support.people import Answer, Person
+from tests.support.people import PATIENCE, Answer, Person
 
 People = Callable[[str], Person]
 
@@ -168,7 +168,7 @@ async def test_the_event_of_its_own(serve: MakePeople) -> None:
             await remove(person("host"), group)
             expected = {"type": "conversation.deleted", "conversationId": group, "actorId": "host"}
             assert await tab.event("conversation.deleted") == expected
-            event = await anext(heard)
+            event = await asyncio.wait_for(anext(heard), PATIENCE)
             assert event.model_dump(by_alias=True) == expected
         next_one = await alice.group("bob")
         assert (await tab.event("participant.added"))["conversationId"] == next_one

@@ -72,13 +72,14 @@ async def test_closing_ends_the_block_and_releases_it(make_chat: MakeChat) -> No
     one, other = await make_chat(), await make_chat()
     entered, left = asyncio.Event(), asyncio.Event()
     working = asyncio.create_task(held(one, entered, left))
-    await entered.wait()
-    waiting = asyncio.create_task(held(one, asyncio.Event(), left))
-    await asyncio.sleep(0)
-    await one.close()
-    for task in (working, waiting):
-        with pytest.raises(LeaseLost):
-            await task
+    async with asyncio.timeout(PATIENCE):
+        await entered.wait()
+        waiting = asyncio.create_task(held(one, asyncio.Event(), left))
+        await asyncio.sleep(0)
+        await one.close()
+        for task in (working, waiting):
+            with pytest.raises(LeaseLost):
+                await task
     assert not one.is_open
     with pytest.raises(RuntimeError):
         one.lease("work")
@@ -143,10 +144,11 @@ async def test_who_waits_goes_on_after_an_outage(chat: Chat) -> None:
 async def test_a_cancellation_from_outside_stays_one(chat: Chat) -> None:
     entered, left = asyncio.Event(), asyncio.Event()
     working = asyncio.create_task(held(chat, entered, left))
-    await entered.wait()
-    working.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await working
+    async with asyncio.timeout(PATIENCE):
+        await entered.wait()
+        working.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await working
     async with asyncio.timeout(PATIENCE), chat.lease("work", seconds=300) as lease:
         assert lease.fence == 2
 
@@ -169,11 +171,12 @@ async def test_an_error_of_the_block_is_not_hidden_by_the_loss(chat: Chat) -> No
 
     left = asyncio.get_running_loop().create_future()
     working = asyncio.create_task(work())
-    await entered.wait()
-    left.set_result(None)
-    await asyncio.sleep(0)  # The block is to run next.
-    lease.end()
-    assert await working == 0
+    async with asyncio.timeout(PATIENCE):
+        await entered.wait()
+        left.set_result(None)
+        await asyncio.sleep(0)  # The block is to run next.
+        lease.end()
+        assert await working == 0
 
 
 @pytest.mark.parametrize(("name", "seconds"), [("", 5), ("x\0", 5), (7, 5), ("x", 0), ("x", -1)])

@@ -1,5 +1,6 @@
 """One number of unread messages: what is counted, and how streams learn of its changes."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 from unittest.mock import patch
@@ -8,9 +9,10 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import StorageUnavailable
+from chat_aio.schema.events import UnreadEvent
 from chat_aio.store import unread_totals
 from tests.conftest import Database, MakeChat, MakePeople
-from tests.support.people import Person, Tab
+from tests.support.people import PATIENCE, Person, Tab
 
 People = Callable[[str], Person]
 NONE = {"messages": 0, "mentions": 0, "conversations": 0}
@@ -194,10 +196,11 @@ async def test_every_process_tells_its_streams(make_chat: MakeChat) -> None:
     async with one.events(user_id="alice") as here, two.events(user_id="alice") as there:
 
         async def both(wanted: int) -> None:
-            for events in (here, there):
-                async for event in events:
-                    if event.type == "unread.updated" and event.all.messages == wanted:  # type: ignore[union-attr]
-                        break
+            async with asyncio.timeout(PATIENCE):
+                for events in (here, there):
+                    async for event in events:
+                        if isinstance(event, UnreadEvent) and event.all.messages == wanted:
+                            break
 
         sent = await one.api.send_message("bob", group.id, "one")
         await both(1)
@@ -274,7 +277,8 @@ async def test_a_stream_of_some_conversations_has_no_number(make_chat: MakeChat)
     async with chat.events(user_id="alice", conversation_ids=[one.id]) as events:
         for group in (one, two, one):
             await chat.api.send_message("bob", group.id, "one")
-        assert [(await anext(events)).type for _ in range(2)] == ["message.created"] * 2
+        async with asyncio.timeout(PATIENCE):
+            assert [(await anext(events)).type for _ in range(2)] == ["message.created"] * 2
         assert (await chat.inbox.count_unread("alice")).all.messages == 3
 
 

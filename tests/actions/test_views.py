@@ -1,5 +1,6 @@
 """A user's view of their conversations: archive, favourites, hidden, cleared."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from chat_aio.errors import ForbiddenRead, InvalidInput
 from chat_aio.store import views
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
-from tests.support.people import Answer, Person
+from tests.support.people import PATIENCE, Answer, Person
 
 People = Callable[[str], Person]
 UNSET = {"archived": False, "favourite": False, "hidden": False, "clearedUpToSeq": 0}
@@ -175,7 +176,7 @@ async def test_other_processes_and_tabs_follow(make_chat: MakeChat) -> None:
     assert len((await two.api.list_messages("alice", group.id)).messages) == 1
     async with two.events(user_id="alice") as events:
         changed = await one.inbox.change_view("alice", group.id, clear=True, favourite=True)
-        event = await anext(events)
+        event = await asyncio.wait_for(anext(events), PATIENCE)
         assert event.type == "view.updated"
         assert getattr(event, "view", None) == changed.view
         assert (await two.api.list_messages("alice", group.id)).messages == ()

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 DOCS = Path(__file__).parents[2] / "docs"
 NO_TICKS = Costs(ticks_per_second=0)
 GUIDE = (DOCS / "operations/scaling.md").read_text()
-CONSOLE = re.findall(r"```console\n\$ scripts/scaling(.*)\n((?:.*\n)*?)```", GUIDE)
+CONSOLE = re.findall(r"```console\n\$ .venv/bin/python scripts/scaling(.*)\n((?:.*\n)*?)```", GUIDE)
 
 
 def run(*options: str) -> str:

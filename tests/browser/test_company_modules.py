@@ -111,8 +111,8 @@ async def test_a_window_that_reads_is_not_told_what_it_has_read(empty: Page) -> 
         const counts = () => ["c", "d"].map((id) => store.conversation(id).unreadCount);
         const told = counts();
         // It may be older than a message that came before it: the service is asked.
-        await new Promise((resolve) => {
-          setTimeout(resolve, 30_000);
+        await new Promise((resolve, reject) => {
+          setTimeout(() => reject(new Error("not asked within 30 seconds")), 30_000);
           store.subscribe(() => store.conversation("d").unreadCount === 3 && resolve());
         });
         return [told, counts()];

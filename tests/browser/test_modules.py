@@ -130,8 +130,8 @@ async def test_a_message_that_its_page_brought_before_its_event_is_counted(empty
         page = pageOf(1, 2, null);
         await session.open("c");
         const before = store.conversation("c").unreadCount;
-        const counted = new Promise((resolve) => {
-          setTimeout(resolve, 30_000);
+        const counted = new Promise((resolve, reject) => {
+          setTimeout(() => reject(new Error("not counted within 30 seconds")), 30_000);
           store.subscribe(() => store.conversation("c").unreadCount && resolve());
         });
         handlers.onEvent({ type: "message.created", message: message(2) });

@@ -122,7 +122,7 @@ async def test_a_service_writes_with_curl(database: Database) -> None:
                 env={**os.environ, "TOKEN": token},
                 stdout=subprocess.DEVNULL,
             )
-            assert (await process.wait() == 0) == is_known
+            assert (await asyncio.wait_for(process.wait(), PATIENCE) == 0) == is_known
         (direct,) = (await chat.api.list_conversations("ann")).conversations
         (message,) = (await chat.api.list_messages("ann", direct.id)).messages
     assert (message.sender_id, message.body) == ("billing", "Your invoice is ready.")

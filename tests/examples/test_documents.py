@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
+from yarl import URL
 
 from chat_aio import Chat, Hooks
 from chat_aio.client import ChatClient
 from chat_aio.errors import AttachmentRejected, AttachmentTypeUnsupported
 from chat_aio.hooks import KeyContext
-from chat_aio.plugins import Attachments, Notifications, Webhook
+from chat_aio.plugins import Attachments, Notifications, Webhook, Webhooks
 from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
 from tests.plugins.attachments.uploading import attached
@@ -247,15 +248,21 @@ async def test_webhooks(database: Database) -> None:
             raise ConnectionResetError
 
     async with TestServer(names["make_receiver"](SECRET, handle)) as server:
-        url = str(server.make_url("/hooks/chat"))
-        names["Webhooks"] = lambda _, secret, **given: webhooks_to(url, **given)
+        here = server.make_url("/hooks/chat")
+
+        def made(url: str, _: str, *, name: str, **given: Any) -> Webhooks:
+            # The receiver is that of `crm`; `search`, which has another one, also posts to it here.
+            path = URL(url).path if name == "crm" else here.path
+            return webhooks_to(str(server.make_url(path)), name=name, **given)
+
+        names["Webhooks"] = made
         async with names["make_chat"](database, picked_by_header, SECRET) as chat:
             await webhooks_ready(database, "search")
             await webhooks_ready(database, "crm")
             group = await chat.api.create_group_conversation("ada", user_ids=["grace"])
             await chat.api.send_message("ada", group.id, "hi")
             await all_posted(database, 3)
-        async with ClientSession() as session, session.post(url, data=b"{}") as forged:
+        async with ClientSession() as session, session.post(here, data=b"{}") as forged:
             assert forged.status == 401
     # The two webhooks post the same message under one id.
     kinds = [event["type"] for event in handled[1:]]

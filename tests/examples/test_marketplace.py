@@ -25,7 +25,7 @@ from chat_aio.errors import (
 )
 from tests.conftest import Database
 from tests.examples.conftest import loaded
-from tests.examples.talking import heard
+from tests.examples.talking import PATIENCE, heard
 from tests.plugins.notifications.telling import all_told, ready
 
 PDF = b"%PDF-1.4\n%%EOF\n"
@@ -208,16 +208,17 @@ async def test_a_late_change_does_not_open_a_closed_order(
     async with ann.chat.stream() as stream:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(ben.change(title="A red lamp"))
-            await held.reached.wait()
+            await asyncio.wait_for(held.reached.wait(), PATIENCE)
             await ben.change(status="closed")
             held.released.set()
         end = await sam.chat.send_message(group, "That is all.")
         states = []
-        async for event in stream:
-            if isinstance(event, ConversationEvent):
-                states.append(event.conversation.frozen)
-            if isinstance(event, MessageEvent) and event.message.id == end.id:
-                break
+        async with asyncio.timeout(PATIENCE):
+            async for event in stream:
+                if isinstance(event, ConversationEvent):
+                    states.append(event.conversation.frozen)
+                if isinstance(event, MessageEvent) and event.message.id == end.id:
+                    break
     assert states == [True]
 
 
@@ -229,7 +230,7 @@ async def test_a_late_handover_does_not_bring_an_agent_back(
     held = Held(monkeypatch, ConversationsAPI, "set_participants")
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(sam.change(support="u4"))
-        await held.reached.wait()
+        await asyncio.wait_for(held.reached.wait(), PATIENCE)
         await tina.change(support="u3")
         held.released.set()
     assert {*(await ann.chat.get_conversation(group)).roles} == {"u1", "u2", "u3"}
@@ -334,13 +335,13 @@ async def test_a_moderator_follows_an_order_live(people: People) -> None:
     group = await order_of(ann)
     async with mona.chat.stream(conversation_ids=[group]) as followed:
         sent = await ann.chat.send_message(group, "Hello!")
-        event = await anext(aiter(followed))
+        event = await asyncio.wait_for(anext(aiter(followed)), PATIENCE)
         assert isinstance(event, MessageEvent)
         assert event.message.id == sent.id
     # Support that is not in charge of the order has no right to.
     with pytest.raises(ForbiddenRead):
         async with tina.chat.stream(conversation_ids=[group]) as followed:
-            await anext(aiter(followed))
+            await asyncio.wait_for(anext(aiter(followed)), PATIENCE)
 
 
 async def test_chats_are_those_of_orders(people: People) -> None:

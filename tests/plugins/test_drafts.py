@@ -24,7 +24,7 @@ from chat_aio.plugins.drafts.rows import Rows
 from chat_aio.schema.drafts import Drafted
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import ban, is_mod
-from tests.support.people import Answer, Person, Tab
+from tests.support.people import PATIENCE, Answer, Person, Tab
 from tests.support.saboteurs import prove
 
 People = Callable[[str], Person]
@@ -503,8 +503,9 @@ async def test_who_is_stopped_may_take_their_time(people: People, plugin: Drafts
     async with plugin.writing("robot", group) as draft:
         await draft.write("as far as this")
         # Begun is not enough: a draft that is stopped without a text ends without a message.
-        while not any(found["parts"] for found in await drafts_in(ada, group)):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while not any(found["parts"] for found in await drafts_in(ada, group)):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         (seen,) = await drafts_in(ada, group)
         await ask(ada, group, "/stop", draftId=seen["id"])
         rows = Rows(plugin.api, seconds=60)

@@ -72,7 +72,7 @@ from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 from tests.plugins.attachments.uploading import attached
 from tests.plugins.notifications.pushing import a_subscription, make_push
-from tests.plugins.notifications.telling import Told, all_told, quick, ready
+from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
 from tests.plugins.webhooks.receiving import quick as webhooks_to
 from tests.plugins.webhooks.receiving import ready as webhooks_ready
 from tests.support.histories import roll_up_all
@@ -310,8 +310,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     )
     chat = person("ada").chat
     async with person("ada").tab():
-        while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        await until_any(database["presence"])
     await webhooks_ready(database)
     group = await chat.api.create_group_conversation("ada", name="Engine room")
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
@@ -338,11 +337,19 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     async with operators_chat(database, Options()) as operators:
         planned = await plan_deletions(operators._context, "ada", [other])
         await carry_out(operators._context, "ada", planned, reason=None)
-    while await database["webhook_deliveries"].find_one({}) is None:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until_any(database["webhook_deliveries"])
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name
+
+
+async def until_any(rows: Any) -> None:
+    """Wait until a collection has a row."""
+
+    async def is_written() -> bool:
+        return await rows.find_one({}) is not None
+
+    await eventually(is_written)
 
 
 async def be_notified(person: People, group_id: str, told: Told) -> None:

@@ -8,6 +8,7 @@ from chat_aio.actions.context import utc_now
 from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from tests.store.conftest import Store
+from tests.support.people import PATIENCE
 
 
 async def test_what_was_read_before_a_ban_is_not_kept(store: Store) -> None:
@@ -24,7 +25,7 @@ async def test_what_was_read_before_a_ban_is_not_kept(store: Store) -> None:
 
     with patch.object(Database, "read", slow):
         asking = asyncio.create_task(bans.is_banned("mallory"))
-        await seen.wait()
+        await asyncio.wait_for(seen.wait(), PATIENCE)
         row = {"_id": "b", "userId": "mallory", "revokedAt": None, "expiresAt": None}
         await store.database.bans.insert_one(row)
         bans.forget("mallory")

@@ -290,7 +290,7 @@ async def test_a_refused_upload_refuses_no_other_one(serve: MakePeople) -> None:
 
     async def body() -> AsyncIterator[bytes]:
         yield whole[:-50]
-        await held.wait()
+        await asyncio.wait_for(held.wait(), PATIENCE)
         yield whole[-50:]
 
     async def wait_in_the_second(*given: Any) -> None:
@@ -298,19 +298,20 @@ async def test_a_refused_upload_refuses_no_other_one(serve: MakePeople) -> None:
         begun.set()
         if number == 1:
             held.set()
-            await released.wait()
+            await asyncio.wait_for(released.wait(), PATIENCE)
         await require_room(*given)
 
     with patch.object(Rows, "_require_room", wait_in_the_second):
         first = asyncio.create_task(post(alice, group, body()))
-        await begun.wait()
-        second = asyncio.create_task(upload(alice, group, TEXT))
-        await held.wait()
-        turn = attachments._uploading._turn_of("alice")
-        while not (first.done() or turn._waiters):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        released.set()
-        assert [(await each).status for each in (first, second)] == [201, 422]
+        async with asyncio.timeout(PATIENCE):
+            await begun.wait()
+            second = asyncio.create_task(upload(alice, group, TEXT))
+            await held.wait()
+            turn = attachments._uploading._turn_of("alice")
+            while not (first.done() or turn._waiters):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            released.set()
+            assert [(await each).status for each in (first, second)] == [201, 422]
 
 
 async def test_an_outage_uses_up_nothing(serve: MakePeople) -> None:

@@ -20,6 +20,7 @@ from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.rows import Rows
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.plugins.notifications.telling import (
+    PATIENCE,
     Told,
     all_told,
     eventually,
@@ -218,7 +219,7 @@ async def test_a_shutdown_waits_for_what_is_under_way(
     direct = await sender.api.get_or_create_conversation("ada", "bob")
     for body in ("1", "2"):
         await sender.api.send_message("ada", direct.id, body)
-    await began.wait()
+    await asyncio.wait_for(began.wait(), PATIENCE)
     finishing, finish = asyncio.Event(), Delivery.finish
 
     async def noted(self: Delivery, **given: Any) -> None:
@@ -227,9 +228,10 @@ async def test_a_shutdown_waits_for_what_is_under_way(
 
     with patch.object(Delivery, "finish", noted):
         closing = asyncio.create_task(chat.close())
-        await finishing.wait()
-        goes_on.set()
-        await closing
+        async with asyncio.timeout(PATIENCE):
+            await finishing.wait()
+            goes_on.set()
+            await closing
     assert told.of("bob") == ["1"]
     rows = await database["notifications"].find().sort("seq", 1).to_list(None)
     assert rows[0]["state"] == "delivered"

@@ -16,7 +16,7 @@ from chat_aio.plugins.deliveries.lease import PositionLease
 from chat_aio.plugins.webhooks.rows import Rows
 from chat_aio.plugins.webhooks.working import EventReader, Posting
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import eventually, worker_of
+from tests.plugins.notifications.telling import PATIENCE, eventually, worker_of
 from tests.plugins.webhooks.receiving import (
     Received,
     Receiver,
@@ -87,7 +87,10 @@ async def test_a_failing_conversation_waits_alone_and_in_order(
         return None
 
     receiver.answers = answer
-    async with Chat(database, plugins=[quick(receiver.url, events=CREATED, timeout_seconds=0.5)]):
+    # On a busy machine an answer may take longer than half a second: that is not to be a failure.
+    seconds = 0.5 if how == "hangs" else 60
+    plugin = quick(receiver.url, events=CREATED, timeout_seconds=seconds)
+    async with Chat(database, plugins=[plugin]):
         await ready(database)
         for number in range(5):
             await chat.api.send_message("ada", slow, str(number))
@@ -96,7 +99,8 @@ async def test_a_failing_conversation_waits_alone_and_in_order(
     assert receiver.texts(slow) == receiver.texts(other) == [str(each) for each in range(5)]
     ids = [each.id for each in receiver.tried if each.data["conversationId"] == slow]
     assert len(set(ids[:4])) == 1
-    assert len(ids) == len(set(ids)) + 3
+    tries = len(set(ids)) + 3
+    assert len(ids) >= tries if how == "hangs" else len(ids) == tries
     assert not any("previousFailed" in each.body for each in receiver.taken)
 
 
@@ -201,12 +205,11 @@ async def test_rows_of_one_read_are_posted_once_all_are_written(
         add = Rows.add
 
         async def reversed_and_slow(self: Rows, events: Any) -> None:
-            """The later ones first, and the earlier ones once they could have been posted."""
+            """The later ones first, and the first one once a lane has posted all that it may."""
             first, *later = events
             await add(self, later)
-            for _ in range(20):
-                delivery.wake({group})
-                await asyncio.sleep(0.02)
+            delivery.wake({group})
+            await asyncio.wait_for(asyncio.shield(delivery._lanes[group]), PATIENCE)
             await add(self, [first])
 
         async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]) as poster:

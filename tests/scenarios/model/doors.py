@@ -24,7 +24,7 @@ from tests.scenarios.model.messages import (
     REACTIONS_OF_A_MESSAGE,
 )
 from tests.scenarios.model.world import Json, Reply, is_accepted, is_known, is_moderator
-from tests.support.people import Person, picked_by_header
+from tests.support.people import PATIENCE, Person, picked_by_header
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Site:
     async def settle(self) -> None:
         """Wait until nothing is left of deleted conversations."""
         rows = self.database["deleted_conversations"]
-        async with await rows.watch() as changes:
+        async with asyncio.timeout(PATIENCE), await rows.watch() as changes:
             while await rows.find_one({"state": "removing"}):
                 await changes.next()
 
