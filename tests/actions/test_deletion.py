@@ -1,5 +1,6 @@
 """Deleting conversations: who may, what it leaves, and what everybody sees of it."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
