@@ -230,7 +230,7 @@ class Market:
             cursor=request.query.get("cursor"),
         )
         groups = [group for group in page.conversations if group.key is not None]
-        shown = [{"name": each.name, "unread": each.unread_count} for each in groups]
+        shown = [{"name": group.name, "unread": group.unread_count} for group in groups]
         return web.json_response({"orders": shown, "nextCursor": page.next_cursor})
 
     async def change_order(self, request: web.Request) -> web.Response:

@@ -122,13 +122,13 @@ def main(
         lines = asyncio.run(_measured(rows, mongo_url=mongo_url, loop=kind, quick=quick))
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)
-    click.echo(json.dumps([each.as_json() for each in lines]) if as_json else table_of(lines))
-    sys.exit(1 if any(each.failed for each in lines) else 0)
+    click.echo(json.dumps([line.as_json() for line in lines]) if as_json else table_of(lines))
+    sys.exit(1 if any(line.failed for line in lines) else 0)
 
 
 def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
     """The rows of these names; if there are none, the rows with a peer, or those without one."""
-    rows = [ROWS[each] for each in names] or [
+    rows = [ROWS[name] for name in names] or [
         each for each in ROWS.values() if (each.peer is not None) == peers
     ]
     return sorted(rows, key=lambda row: row.place)
@@ -138,13 +138,13 @@ def prepared(rows: Sequence[Row]) -> list[Row]:
     """The rows that can be measured here. Prints the versions of the peers, or what they lack;
     exits if no row is left."""
     missing = set()
-    for peer in dict.fromkeys(each.peer for each in rows if each.peer):
+    for peer in dict.fromkeys(row.peer for row in rows if row.peer):
         try:
             click.echo(f"  {peer.name}: {peer.prepare()}", err=True)
         except MissingPeer as reason:
             click.echo(f"  {peer.name} is not measured: {reason}", err=True)
             missing.add(peer)
-    left = [each for each in rows if each.peer not in missing]
+    left = [row for row in rows if row.peer not in missing]
     if not left:
         raise click.ClickException("there is nothing to measure")
     return left
@@ -167,9 +167,9 @@ async def _measured(
             quick=quick,
         )
         stage.tell(await _machine(stage))
-        for each in rows:
-            stage.tell(f"{each.name}: {each.what}")
-            lines.append(await _line(each, stage, seconds=deadline - time.monotonic()))
+        for row in rows:
+            stage.tell(f"{row.name}: {row.what}")
+            lines.append(await _line(row, stage, seconds=deadline - time.monotonic()))
             stage.tell(f"  {lines[-1].failed or 'measured'} ({lines[-1].seconds:.0f} s)")
     return lines
 

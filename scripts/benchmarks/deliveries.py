@@ -56,7 +56,7 @@ async def reading(
     kind: StreamKind = SSE,
 ) -> AsyncIterator[Reading]:
     """One open stream per request, in a separate process that opens `at_once` at a time."""
-    texts = [each.decode(BYTES) for each in requests]
+    texts = [request.decode(BYTES) for request in requests]
     given = {"port": port, "requests": texts, "at_once": at_once, "kind": kind.as_json()}
     async with child("readers") as process, asyncio.timeout(2 * START_SECONDS) as starting:
         said = await process.ask(json.dumps(given))
@@ -66,7 +66,7 @@ async def reading(
 
 def streams_of(user_ids: Iterable[str]) -> list[bytes]:
     """The requests that open one stream for each of these users."""
-    return [get("/stream", each) for each in user_ids]
+    return [get("/stream", user_id) for user_id in user_ids]
 
 
 class Deliveries:
@@ -116,13 +116,16 @@ def posts_to(
 ) -> Callable[[], Awaitable[object]]:
     """A message to every group, at once, from its last member, without a stream."""
     requests = [
-        post(f"/conversations/{each.id}/messages", each.user_ids[-1], {"body": BODY})
-        for each in groups
+        post(f"/conversations/{group.id}/messages", group.user_ids[-1], {"body": BODY})
+        for group in groups
     ]
 
     async def tell() -> None:
         await asyncio.gather(
-            *(each.ask(request) for each, request in zip(connections, requests, strict=True))
+            *(
+                connection.ask(request)
+                for connection, request in zip(connections, requests, strict=True)
+            )
         )
 
     return tell
@@ -145,7 +148,7 @@ async def measure_writes(stage: Stage) -> Figures:
 )
 async def measure_deliveries(stage: Stage) -> Figures:
     groups = places("group", GROUPS, members=256)
-    users = [user_id for each in groups for user_id in each.user_ids[:STREAMS]]
+    users = [user_id for group in groups for user_id in group.user_ids[:STREAMS]]
     count = stage.sized(120, 20)
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(stage.database("deliveries"))
@@ -202,7 +205,7 @@ async def measure_last_reader(stage: Stage) -> Figures:
                 beyond.append(max(0.0, (await last).seconds - answered))
                 answers.append(answered - began)
                 await asyncio.sleep(0.005)
-    p50, p99 = (percentile(beyond[20:], each) for each in (50, 99))
+    p50, p99 = (percentile(beyond[20:], value) for value in (50, 99))
     return {
         "p99": ms(p99),
         "sender's answer p50": ms(percentile(answers[20:], 50)),
@@ -219,7 +222,7 @@ async def measure_last_reader(stage: Stage) -> Figures:
 )
 async def measure_drafts(stage: Stage) -> Figures:
     groups = places("group", GROUPS, members=256)
-    users = [user_id for each in groups for user_id in each.user_ids[:STREAMS]]
+    users = [user_id for group in groups for user_id in group.user_ids[:STREAMS]]
     count = stage.sized(60, 20)
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(stage.database("drafts"))
@@ -247,8 +250,8 @@ async def parts_to(
     connections: Sequence[Connection], groups: Sequence[Place]
 ) -> Callable[[], Awaitable[object]]:
     """The next part of a draft to every group, at once, from its last member."""
-    paths = [f"/conversations/{each.id}/drafts" for each in groups]
-    writers = [each.user_ids[-1] for each in groups]
+    paths = [f"/conversations/{group.id}/drafts" for group in groups]
+    writers = [group.user_ids[-1] for group in groups]
     drafts = [
         json.loads(await connection.ask(post(path, writer, {})))["draft"]["id"]
         for connection, path, writer in zip(connections, paths, writers, strict=True)
@@ -264,7 +267,7 @@ async def parts_to(
             for path, writer, draft in zip(paths, writers, drafts, strict=True)
         )
         await asyncio.gather(
-            *(each.ask(part) for each, part in zip(connections, parts, strict=True))
+            *(connection.ask(part) for connection, part in zip(connections, parts, strict=True))
         )
 
     return tell

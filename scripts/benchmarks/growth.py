@@ -19,7 +19,7 @@ VOCABULARY = 20_000
 def body(chance: Random) -> str:
     """Words of which few are frequent and most are rare, as in any language."""
     ranks = (int(VOCABULARY ** chance.random()) for _ in range(WORDS))
-    return " ".join(f"word{each}" for each in ranks)
+    return " ".join(f"word{rank}" for rank in ranks)
 
 
 def documents(count: int) -> Iterator[MessageDocument]:
@@ -44,8 +44,8 @@ async def bytes_of(database: BenchDatabase) -> tuple[int, dict[str, int]]:
     await database.client.admin.command("fsync")
     found: dict[str, Any] = await database.command("collStats", "messages", indexDetails=True)
     spare = {
-        name: each["block-manager"]["file bytes available for reuse"]
-        for name, each in found["indexDetails"].items()
+        name: index_detail["block-manager"]["file bytes available for reuse"]
+        for name, index_detail in found["indexDetails"].items()
     }
     indexes = {name: size - spare[name] for name, size in found["indexSizes"].items()}
     return found["storageSize"] - found["freeStorageSize"], indexes

@@ -34,7 +34,7 @@ class Marking:
     async def run(self, sender: Connection, connections: list[Connection]) -> None:
         """255 members mark each of 20 new messages as read."""
         answers = [json.loads(await sender.ask(self.send)) for _ in range(MESSAGES)]
-        callers = Callers(connections, self._marks([each["message"]["id"] for each in answers]))
+        callers = Callers(connections, self._marks([answer["message"]["id"] for answer in answers]))
         meter = self._stage.meter(self._services)
         done = await callers.run(60)
         self.cpu.append(meter.seconds() / len(done.latencies))

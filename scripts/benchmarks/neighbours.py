@@ -24,7 +24,7 @@ class Neighbours:
 
     def _foreign_seconds(self) -> float:
         usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        ours = sum(each.ru_utime + each.ru_stime for each in usages)
+        ours = sum(usage.ru_utime + usage.ru_stime for usage in usages)
         return _busy_seconds() - ours - cpu_seconds(self._pids)
 
 

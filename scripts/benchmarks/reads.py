@@ -42,9 +42,9 @@ def places_of(user_id: str, *messages: int, members: int = 4) -> list[Place]:
         Place(
             f"{user_id}-{number:02}",
             (user_id, *(f"{user_id}-{number:02}-u{other}" for other in range(members - 1))),
-            each,
+            message,
         )
-        for number, each in enumerate(messages)
+        for number, message in enumerate(messages)
     ]
 
 
@@ -74,7 +74,7 @@ async def measure_unread_lists(stage: Stage) -> Figures:
         await load_lists(stage, database, lists, own=False)
         services = await stack.enter_async_context(stage.services(database))
         (connection,) = await stack.enter_async_context(connected(services))
-        users = (list_of(connection, each) for each in ("few", "many"))
+        users = (list_of(connection, name) for name in ("few", "many"))
         few, behind = await in_turns(stage.sized(300, 100), *users)
     return {
         "p50 of 10": ms(p50(few)),
@@ -102,7 +102,7 @@ async def measure_own_lists(stage: Stage) -> Figures:
         services = await stack.enter_async_context(stage.services(database))
         (connection,) = await stack.enter_async_context(connected(services))
         first = await list_of(connection, "many")()
-        users = (list_of(connection, each) for each in ("few", "many", "spread"))
+        users = (list_of(connection, name) for name in ("few", "many", "spread"))
         few, long, spread = await in_turns(stage.sized(200, 50), *users)
     return {
         "p50 of 10": ms(p50(few)),
@@ -132,7 +132,7 @@ async def measure_long_lists(stage: Stage) -> Figures:
         await load_lists(stage, database, lists, own=False)
         services = await stack.enter_async_context(stage.services(database))
         (connection,) = await stack.enter_async_context(connected(services))
-        users = (list_of(connection, each) for each in ("few", "many", "crowd"))
+        users = (list_of(connection, name) for name in ("few", "many", "crowd"))
         few, many, crowd = await in_turns(stage.sized(80, 30), *users)
     return {
         "p50 of 50": ms(p50(few)),

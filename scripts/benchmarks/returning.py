@@ -53,8 +53,8 @@ async def say_all(service: Service, sets: Sequence[Groups]) -> None:
     """The message that all have seen, then two in each group; waits until streams have received
     all."""
     firsts = [groups[0] for groups in sets]
-    rest = [each for groups in sets for each in groups for _ in range(NEW_PER_GROUP)]
-    witnesses = streams_of(each.user_ids[0] for each in firsts)
+    rest = [group for groups in sets for group in groups for _ in range(NEW_PER_GROUP)]
+    witnesses = streams_of(first.user_ids[0] for first in firsts)
     async with reading(service.port, witnesses) as readers, connected([service], 16) as connections:
         for found in (firsts, rest):
             await Callers(connections, _messages_into(found)).run(SAY_SECONDS)
@@ -69,7 +69,7 @@ def _messages_into(found: Sequence[Place]) -> Iterator[bytes]:
 async def reads_so_far(client: Client) -> int:
     """The number of finds and aggregations that the server has run."""
     commands = (await client.admin.command("serverStatus"))["metrics"]["commands"]
-    return sum(int(commands[each]["total"]) for each in ("find", "aggregate"))
+    return sum(int(commands[name]["total"]) for name in ("find", "aggregate"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +251,10 @@ async def measure_return(
 ) -> Figures:
     """All messages are sent through one process; all users return to it, or to a fresh one."""
     sets, (quiet,) = sets_of(stage.sized(20, 4)), places("quiet", 1, members=2)
-    groups = [each for groups in sets for each in groups]
+    groups = [group for groups in sets for group in groups]
     async with stage.database(name) as database:
         await put_conversations(database, [*groups, quiet])
-        await put_messages(stage, database, ((each, each.user_ids) for each in groups))
+        await put_messages(stage, database, ((group, group.user_ids) for group in groups))
         async with stage.services(database) as (service,):
             await say_all(service, sets)
             if refetches:
@@ -310,10 +310,10 @@ async def measure_return_and_refetch(stage: Stage) -> Figures:
 )
 async def measure_return_and_fetch_named(stage: Stage) -> Figures:
     sets, (quiet,) = sets_of(stage.sized(20, 4)), places("quiet", 1, members=2)
-    groups = [each for groups in sets for each in groups]
+    groups = [group for groups in sets for group in groups]
     async with stage.database("changed") as database:
         await put_conversations(database, [*groups, quiet])
-        await put_messages(stage, database, ((each, each.user_ids) for each in groups))
+        await put_messages(stage, database, ((group, group.user_ids) for group in groups))
         async with stage.services(database, extra_events=True) as (service,):
             await say_all(service, sets)
             await change_some(service, sets)

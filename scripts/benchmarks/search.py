@@ -174,7 +174,7 @@ async def _sends_beside_none(stage: Stage) -> Figures:
 async def _in_turns(full: MeasuredCallers, plain: MeasuredCallers) -> Figures:
     for _ in range(3):
         for side, other in ((full, plain), (plain, full)):
-            with resting(each.pid for each in other.services):
+            with resting(service.pid for service in other.services):
                 await side.run()
     ratio = median(a / b for a, b in zip(full.cpu, plain.cpu, strict=True))
     return {

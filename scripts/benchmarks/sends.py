@@ -126,7 +126,7 @@ async def measure_spread_sends(stage: Stage) -> Figures:
         turns = itertools.cycle(found)
         sending = await MeasuredCallers.begun(stack, stage, services, found)
         for _ in range(stage.rounds):
-            with resting(each.pid for each in services):
+            with resting(service.pid for service in services):
                 naive.append(await naive_round(plain, turns, seconds=stage.seconds))
             await sending.run()
     return {
@@ -182,7 +182,7 @@ async def _many_and_one(
     many, one = sides
     for _ in range(stage.rounds):
         for side, other in ((many, one), (one, many)):
-            with resting(each.pid for each in other.services):
+            with resting(service.pid for service in other.services):
                 await side.run()
     return many, one
 

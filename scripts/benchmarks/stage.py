@@ -105,7 +105,7 @@ class Stage:
 
     def meter(self, services: Iterable[Service], *, mongod: bool = True) -> "Meter":
         """A CPU meter over these processes, from now on."""
-        pids = [each.pid for each in services]
+        pids = [service.pid for service in services]
         return Meter([*pids, self.mongod_pid] if mongod and self.mongod_pid else pids)
 
 
@@ -134,8 +134,8 @@ async def connected(
             connections.append(made)
         yield connections
     finally:
-        for each in connections:
-            each.close()
+        for connection in connections:
+            connection.close()
 
 
 async def local_mongod_pid(client: Client) -> int | None:

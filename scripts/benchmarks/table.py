@@ -133,12 +133,12 @@ class Line:
             "name": self.row.name,
             "what": self.row.what,
             "figures": {
-                label: {"value": each.value, "unit": each.unit}
-                for label, each in self.figures.items()
+                label: {"value": figure.value, "unit": figure.unit}
+                for label, figure in self.figures.items()
             },
             "goals": [
-                {"figure": each.label, "sign": each.sign, "bound": each.bound}
-                for each in self.row.goals
+                {"figure": goal.label, "sign": goal.sign, "bound": goal.bound}
+                for goal in self.row.goals
             ],
             "met": self.met,
             "failed": self.failed,
@@ -159,7 +159,7 @@ def table_of(lines: Sequence[Line]) -> str:
 def _cells(line: Line) -> dict[str, list[str]]:
     goals = line.row.goals if not line.failed else ()
     named = {goal.label for goal in goals}
-    beside = [f"{label} {each}" for label, each in line.figures.items() if label not in named]
+    beside = [f"{label} {figure}" for label, figure in line.figures.items() if label not in named]
     said = f"FAILED: {line.failed}" if line.failed else "; ".join(beside)
     against = [f"{_said(goal, line.figures[goal.label])}" for goal in goals]
     met = ["yes" if goal.is_met_by(line.figures[goal.label]) else "NO" for goal in goals]

@@ -50,7 +50,7 @@ def main(names: Sequence[str], as_document: bool) -> None:
     if prometheus is None:
         click.echo(f"Error: {MISSING}", err=True)
         sys.exit(NO_PROMETHEUS)
-    chosen = [BREAKAGES[each] for each in dict.fromkeys(names)] or [*BREAKAGES.values()]
+    chosen = [BREAKAGES[fromkey] for fromkey in dict.fromkeys(names)] or [*BREAKAGES.values()]
     click.echo(f"A minute of the alert rules is {60 / SCALE:g} s here.", err=True)
     try:
         played = asyncio.run(_played(chosen, prometheus))

@@ -37,8 +37,8 @@ async def meanwhile(*acts: Callable[[], Awaitable[None]]) -> AsyncIterator[None]
     try:
         yield
     finally:
-        for each in tasks:
-            each.cancel()
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
@@ -121,6 +121,8 @@ async def bad_row(stage: Stage) -> AsyncIterator[None]:
         )
         yield
         found = await stage.operate("check", code=3)
-        (row,) = (each for each in found["violations"] if each["kind"] == "row.shape")
+        (row,) = (
+            violation for violation in found["violations"] if violation["kind"] == "row.shape"
+        )
         await messages.update_one({"_id": row["id"]}, {"$set": {"body": "A number?"}})
         await stage.operate("check")

@@ -64,7 +64,7 @@ async def slow_disk(stage: Stage) -> AsyncIterator[None]:
 )
 async def lagging_secondary(stage: Stage) -> AsyncIterator[None]:
     primary = await stage.members.wait_primary()
-    away, behind = (each for each in stage.members.members if each is not primary)
+    away, behind = (member for member in stage.members.members if member is not primary)
     await _delay(primary, behind, BEHIND_SECONDS)
     await stage.members.kill(away)
     yield

@@ -42,8 +42,8 @@ class People:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for each in self._tasks:
-            each.cancel()
+        for task in self._tasks:
+            task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.http.close()
 
@@ -73,7 +73,7 @@ class People:
         text, path = secrets.token_hex(8), f"/conversations/{self.group}/messages"
         await self.call("POST", path, user_id="ada", base=base, body=text)
         page = await self.call("GET", f"{path}?limit=20", user_id="grace", base=base)
-        return any(each["body"] == text for each in page["messages"])
+        return any(message["body"] == text for message in page["messages"])
 
     async def _again(self, act: Callable[[str], Awaitable[None]], base: str) -> None:
         while True:

@@ -66,7 +66,7 @@ class Prometheus:
 
     async def __aenter__(self) -> Self:
         self._folder.mkdir()
-        targets = ", ".join(f'"127.0.0.1:{each}"' for each in self._ports)
+        targets = ", ".join(f'"127.0.0.1:{port}"' for port in self._ports)
         (self._folder / "prometheus.yml").write_text(CONFIG.format(job=JOB, targets=targets))
         (self._folder / "rules.yml").write_text(quickened(RULES.read_text()))
         self._http = ClientSession()
@@ -100,7 +100,7 @@ class Prometheus:
     async def firing(self) -> set[str]:
         """The names of the firing alerts."""
         found = (await self._ask("alerts"))["alerts"]
-        return {each["labels"]["alertname"] for each in found if each["state"] == "firing"}
+        return {sample["labels"]["alertname"] for sample in found if sample["state"] == "firing"}
 
     async def has_measured(self) -> bool:
         """Whether every process was measured often enough for a rate. Measuring starts some seconds

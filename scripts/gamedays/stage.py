@@ -78,7 +78,7 @@ class Stage:
 
     async def until_logged(self, words: str) -> None:
         """Wait until a process has logged these words from now on. Raises GameFailed."""
-        before = [len(each.log) for each in self.services]
+        before = [len(service.log) for service in self.services]
 
         async def is_said() -> bool:
             logs = zip(self.services, before, strict=True)
@@ -133,8 +133,8 @@ async def staged(plan: Plan, folder: Path, prometheus: Path) -> AsyncIterator[St
         await stack.enter_async_context(members)
         url = members.url + plan.url_options + (certificates.of_client if certificates else "")
         services = [_service(plan, url, folder) for _ in range(plan.services)]
-        for each in services:
-            await stack.enter_async_context(each.running())
+        for service in services:
+            await stack.enter_async_context(service.running())
         ports = [each.port for each in services]
         measured = await stack.enter_async_context(
             Prometheus(prometheus, folder / "prometheus", ports)

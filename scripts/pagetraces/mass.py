@@ -22,8 +22,8 @@ BODIES = (
 def write(file: Path, *, conversations: int, messages: int) -> None:
     """Write `conversations` groups with one message, and a last group with `messages`."""
     with file.open("w") as lines:
-        for each in _lines(conversations, messages):
-            lines.write(json.dumps(each) + "\n")
+        for line in _lines(conversations, messages):
+            lines.write(json.dumps(line) + "\n")
 
 
 def _lines(conversations: int, messages: int) -> Iterator[dict[str, Any]]:
@@ -41,7 +41,7 @@ def _lines(conversations: int, messages: int) -> Iterator[dict[str, Any]]:
 
 
 def _group(group_id: str, name: str, at: datetime) -> dict[str, Any]:
-    participants = [{"userId": ME, "role": "admin"}, *({"userId": each} for each in OTHERS)]
+    participants = [{"userId": ME, "role": "admin"}, *({"userId": other} for other in OTHERS)]
     about = {"kind": "conversation", "type": "group", "id": group_id, "name": name}
     return {**about, "createdAt": at.isoformat(), "participants": participants}
 

@@ -24,40 +24,40 @@ class Trace:
     @property
     def frames(self) -> list[float]:
         """The times between drawn frames."""
-        drawn = sorted(each["ts"] for each in self.events if each["name"] == "DrawFrame")
+        drawn = sorted(event["ts"] for event in self.events if event["name"] == "DrawFrame")
         return [(after - before) / 1_000 for before, after in pairwise(drawn)]
 
     @property
     def dropped(self) -> int:
-        return sum(each["name"] == "DroppedFrame" for each in self.events)
+        return sum(event["name"] == "DroppedFrame" for event in self.events)
 
     @property
     def tasks(self) -> list[float]:
         """The durations of the tasks of the page's main thread."""
         main = {
-            (each["pid"], each["tid"])
-            for each in self.events
-            if each["name"] == "thread_name" and each["args"].get("name") == "CrRendererMain"
+            (event["pid"], event["tid"])
+            for event in self.events
+            if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
         }
         tasks = [
-            each["dur"] / 1_000
-            for each in self.events
-            if each["name"] == "ThreadControllerImpl::RunTask"
-            and "dur" in each
-            and (each["pid"], each["tid"]) in main
+            event["dur"] / 1_000
+            for event in self.events
+            if event["name"] == "ThreadControllerImpl::RunTask"
+            and "dur" in event
+            and (event["pid"], event["tid"]) in main
         ]
         return sorted(tasks, reverse=True)
 
     def summary(self) -> dict[str, float]:
         frames, tasks = self.frames, self.tasks
-        late = sum(each > 2 * FRAME_MS for each in frames)
+        late = sum(frame > 2 * FRAME_MS for frame in frames)
         return {
             "frames": len(frames),
             "median ms between frames": round(statistics.median(frames), 1) if frames else 0,
             "later than one frame %": round(100 * late / max(1, len(frames)), 1),
             "dropped": self.dropped,
             "longest task ms": round(tasks[0], 1) if tasks else 0,
-            "tasks over 50 ms": sum(each > 50 for each in tasks),
+            "tasks over 50 ms": sum(task > 50 for task in tasks),
         }
 
 

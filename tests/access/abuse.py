@@ -201,7 +201,7 @@ async def reactions(target: Target) -> Any:
 @attack("presence of 50, in 3,000 conversations")
 async def presence(target: Target) -> Any:
     others = [f"peer {number}" for number in range(3_000)]
-    await target.plant([["pia", each] for each in others])
+    await target.plant([["pia", other] for other in others])
     users = ",".join(others[:50]).replace(" ", "%20")
     return lambda: target.ask("GET", f"/presence?userIds={users}", b"", "pia")
 

@@ -89,9 +89,11 @@ async def served(database: Database) -> AsyncIterator[Served]:
             can_delete_message=lambda asked: "kept" not in asked.conversation.metadata,
             can_delete=lambda asked: asked.user_id.startswith("moderator"),
             allowed_roles=lambda _: {"user"},
-            profiles=lambda user_ids: {each: Profile(name=each.title()) for each in user_ids},
+            profiles=lambda user_ids: {
+                user_id: Profile(name=user_id.title()) for user_id in user_ids
+            },
         ),
-        plugins=[each() for each in PLUGINS],
+        plugins=[plugin() for plugin in PLUGINS],
         options=Options(
             replay_buffer_seconds=5,
             quotas=None,

@@ -149,7 +149,11 @@ PLUGIN_ROUTES = {
     f"{each.method} {each.path}": each for plugin in PLUGINS for each in plugin().routes
 }
 ALL = (*OPERATIONS, *PLUGIN_ROUTES)
-UPLOADS = {route for route, each in PLUGIN_ROUTES.items() if each.max_upload_bytes is not None}
+UPLOADS = {
+    route
+    for route, plugin_route in PLUGIN_ROUTES.items()
+    if plugin_route.max_upload_bytes is not None
+}
 
 
 class Outcome(NamedTuple):
@@ -184,7 +188,7 @@ async def through_http(
     served: Served, route: str, names: Mapping[str, str], given: Given, user_id: str | None
 ) -> Outcome:
     """The outcome of a request; without a user, of one that is not signed in."""
-    path = route.split(" ")[1].format(**{key: quote(each, safe="") for key, each in names.items()})
+    path = route.split(" ")[1].format(**{key: quote(name, safe="") for key, name in names.items()})
     if route in UPLOADS:
         answer = await served.ask(route, path, user_id, data=form_of(PNG, "a.png", "image/png"))
     elif route.startswith("GET"):

@@ -45,9 +45,9 @@ class Field(NamedTuple):
 def fields() -> Iterator[Field]:
     """All of them, route by route."""
     for route in ALL:
-        for each in route.split("/"):
-            if each.startswith("{"):
-                yield Field(route, "path", each.strip("{}"))
+        for part in route.split("/"):
+            if part.startswith("{"):
+                yield Field(route, "path", part.strip("{}"))
         query, body = shapes_of(route)
         yield from _fields_of(route, "query", query)
         yield from _fields_of(route, "body", body)
@@ -62,4 +62,4 @@ def _fields_of(route: str, place: Place, shape: type[inputs.Input] | None) -> It
     if shape is not None:
         for name, schema in shape.model_json_schema()["properties"].items():
             kinds = schema.get("anyOf", [schema])
-            yield Field(route, place, name, frozenset(each["type"] for each in kinds))
+            yield Field(route, place, name, frozenset(kind["type"] for kind in kinds))

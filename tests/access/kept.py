@@ -9,6 +9,6 @@ PASSING = {"presence", "processes", "signals"}
 
 async def contents(database: Database) -> dict[str, str]:
     """A hash of each collection, as mongod makes it."""
-    wanted = [each for each in COLLECTIONS if each not in PASSING]
+    wanted = [collection for collection in COLLECTIONS if collection not in PASSING]
     found = await database.command("dbHash", collections=wanted)
     return dict(found["collections"])

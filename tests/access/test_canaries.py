@@ -34,7 +34,7 @@ def texts(log: pytest.LogCaptureFixture) -> Iterator[str]:
 
 
 def require_silence(log: pytest.LogCaptureFixture, *codes: str) -> None:
-    said = [each for each in texts(log) if any(word in each for word in ("canary", *codes))]
+    said = [text for text in texts(log) if any(word in text for word in ("canary", *codes))]
     assert said == []
 
 
@@ -66,7 +66,7 @@ async def test_a_story(served: Served, log: pytest.LogCaptureFixture) -> None:
         banned = {"targetUserId": "mallory", "reason": "canary reason"}
         await moderator.post("/moderation/bans", banned)
         await ada.delete(sent["id"])
-    assert any("/invites/{code}/accept" in each for each in texts(log))
+    assert any("/invites/{code}/accept" in text for text in texts(log))
     require_silence(log, code)
 
 
@@ -121,7 +121,7 @@ async def test_what_the_database_refuses(
     report = {"targetType": "user", "targetId": "grace", "reason": "canary"}
     answers += [
         *await asyncio.gather(
-            *(ada.post(f"{here}/messages", {"body": f"canary {each}"}) for each in range(3))
+            *(ada.post(f"{here}/messages", {"body": f"canary {number}"}) for number in range(3))
         ),
         await ada.call("PATCH", f"/messages/{plain['id']}", json={"body": "canary"}),
         await ada.post("/conversations/group", {"name": "canary"}),
@@ -129,7 +129,7 @@ async def test_what_the_database_refuses(
         await ada.post("/moderation/reports", report),
         await served.person("eve").post(f"/invites/{quote(code)}/accept"),
     ]
-    assert [each.code for each in answers] == ["INTERNAL_ERROR"] * len(answers)
+    assert [answer.code for answer in answers] == ["INTERNAL_ERROR"] * len(answers)
     assert_explained(log, answers)
     require_silence(log, code)
 
@@ -168,4 +168,4 @@ def assert_explained(log: pytest.LogCaptureFixture, answers: list[Answer]) -> No
     said = "\n".join(texts(log))
     assert "121" in said
     assert "11000" in said
-    assert all(each.headers["X-Request-Id"] in said or "batch" in said for each in answers)
+    assert all(answer.headers["X-Request-Id"] in said or "batch" in said for answer in answers)

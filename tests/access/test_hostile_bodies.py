@@ -14,7 +14,7 @@ from tests.access.world import World
 from tests.conftest import Database
 from tests.support.people import BASE, PATIENCE
 
-WITH_BODY = [each for each in ALL if shapes_of(each)[1] or each.endswith("/typing")]
+WITH_BODY = [text for text in ALL if shapes_of(text)[1] or text.endswith("/typing")]
 OPTIONAL = [each for each in WITH_BODY if getattr(OPERATIONS.get(each), "body_optional", True)]
 
 

@@ -44,7 +44,7 @@ OTHERS: tuple[Any, ...] = (
     0.5,
     True,
 )
-IN_A_HEADER = [each[:4_000] for each in TEXTS if each.isascii() and each.isprintable()]
+IN_A_HEADER = [text[:4_000] for text in TEXTS if text.isascii() and text.isprintable()]
 
 
 def values_for(field: Field) -> Iterable[Any]:
@@ -57,7 +57,7 @@ async def asked(served: Served, world: World, field: Field, value: Any) -> Answe
     """The answer to a request that is valid but for one value, of who may do nearly all."""
     route = field.route
     names = world.names("admin")
-    places = {key: quote(each, safe="") for key, each in names.items()}
+    places = {key: quote(name, safe="") for key, name in names.items()}
     given = given_for(route, "group", names)
     request: dict[str, Any] = {}
     if field.place == "path":
@@ -74,7 +74,7 @@ async def asked(served: Served, world: World, field: Field, value: Any) -> Answe
     else:
         request["data"] = json.dumps(given)
     of_moderators = ("/moderation/reports", "/moderation/bans", "/moderation/tools")
-    user = "moderator" if any(each in route for each in of_moderators) else "admin"
+    user = "moderator" if any(of_moderator in route for of_moderator in of_moderators) else "admin"
     return await served.ask(route, path, world.user(user), **request)
 
 

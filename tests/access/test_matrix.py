@@ -37,22 +37,24 @@ UNCOMPARED = {
 def methods() -> dict[Any, str]:
     """All that the server API can do, and how it is called there."""
     return {
-        each: prefix + name
+        method: prefix + name
         for prefix, api in APIS
-        for name, each in methods_of(api).items()
+        for name, method in methods_of(api).items()
         if (prefix, name) not in UNCOMPARED
     }
 
 
 def test_every_route_and_method_has_its_row_and_nothing_else_has() -> None:
     """In the order of the routes, each beside the method that is the same operation."""
-    stated = {each.route: each.method for each in reversed(rows()) if each.route}
+    stated = {row.route: row.method for row in reversed(rows()) if row.route}
     names = methods()
-    documented = {route: getattr(each, "documented", None) for route, each in OPERATIONS.items()}
+    documented = {
+        route: getattr(operation, "documented", None) for route, operation in OPERATIONS.items()
+    }
     same = {route: names.get(documented.get(route), "") for route in ALL}
-    assert list(dict.fromkeys(each.route for each in rows() if each.route)) == list(ALL)
+    assert list(dict.fromkeys(row.route for row in rows() if row.route)) == list(ALL)
     assert stated == same
-    assert {each.method for each in rows() if each.method} == set(names.values())
+    assert {row.method for row in rows() if row.method} == set(names.values())
 
 
 def reads(row: Row) -> bool:
@@ -78,7 +80,7 @@ async def test_every_cell(served: Served) -> None:
     async def looked_at(row: Row) -> list[str]:
         async with turns:
             one = read[row.about] if reads(row) else None
-            return [each async for each in differences(served, row, one)]
+            return [difference async for difference in differences(served, row, one)]
 
     found = await asyncio.gather(*map(looked_at, rows()))
     assert [each for some in found for each in some] == []

@@ -35,7 +35,7 @@ async def test_of_conversations_messages_and_invites(
 ) -> None:
     ada, grace = served.person("ada"), served.person("grace")
     async with grace.tab() as tab:
-        groups = await asyncio.gather(*(made(ada, metadata=each) for each in documents))
+        groups = await asyncio.gather(*(made(ada, metadata=document) for document in documents))
         told = {
             each["conversation"]["id"]: each["conversation"]
             for each in await tell(tab, "participant.added", groups)
@@ -56,7 +56,9 @@ async def test_of_100_000_messages(served: Served) -> None:
     group = await api.create_group_conversation("ada")
     for _ in range(LONG // LONG_AT_ONCE):
         documents = [made_by(chance) for _ in range(LONG_AT_ONCE)]
-        sending = (api.send_message("ada", group.id, "x", metadata=each) for each in documents)
+        sending = (
+            api.send_message("ada", group.id, "x", metadata=document) for document in documents
+        )
         sent = await asyncio.gather(*sending)
         page = await api.list_messages("ada", group.id, limit=LONG_AT_ONCE)
         listed = {each["id"]: each for each in json.loads(json_from(page))["messages"]}
@@ -98,10 +100,11 @@ def text_by(chance: random.Random) -> str:
 
 
 async def check_messages(ada: Person, tab: Tab, group_id: str, documents: list[Metadata]) -> None:
-    sending = (ada.send(group_id, "x", metadata=each) for each in documents)
+    sending = (ada.send(group_id, "x", metadata=document) for document in documents)
     sent = await asyncio.gather(*sending)
     told = {
-        each["message"]["id"]: each["message"] for each in await tell(tab, "message.created", sent)
+        entry["message"]["id"]: entry["message"]
+        for entry in await tell(tab, "message.created", sent)
     }
     here = f"/conversations/{group_id}/messages"
     listed = await pages(ada, here, "messages", count=len(sent))
@@ -121,8 +124,8 @@ async def check_invites(ada: Person, group_id: str, documents: list[Metadata]) -
 
 def require_same(metadata: Metadata, *resources: dict[str, Any]) -> None:
     """Equal by type, sign and order as well."""
-    for each in resources:
-        assert repr(each["metadata"]) == repr(metadata)
+    for resource in resources:
+        assert repr(resource["metadata"]) == repr(metadata)
 
 
 async def made(ada: Person, **given: Any) -> dict[str, Any]:
@@ -136,7 +139,7 @@ async def tell(tab: Tab, name: str, written: list[Any]) -> list[Any]:
     """The data of as many events of a name as there were writes."""
     found: list[Any] = []
     while len(found) < len(written):
-        found += [each.data for each in [await tab.next()] if each.event == name]
+        found += [event.data for event in [await tab.next()] if event.event == name]
     return found
 
 

@@ -116,7 +116,7 @@ async def come_back(alice: Person, bob: Person, group: str, *, secret: str, root
         await alice.call("PATCH", here, json={"history": "since_join"}),
         await alice.post(f"{here}/participants", {"userIds": ["bob"]}),
     ]
-    assert [each.status for each in answers] == [200, 200, 200]
+    assert [answer.status for answer in answers] == [200, 200, 200]
     await alice.send(group, "in a thread", threadRootMessageId=root)
     await alice.send(group, "quoting again", replyToMessageId=secret)
     mine = (await bob.send(group, "mine again"))["id"]
@@ -150,7 +150,10 @@ def over_http(method: str, path: str, **given: Any) -> Way:
 def in_process(method: str, *arguments: str | int) -> Way:
     async def go(world: World) -> tuple[int, str]:
         named = {"group": world.group, "secret": world.secret}
-        given = [named.get(each, each) if isinstance(each, str) else each for each in arguments]
+        given = [
+            named.get(argument, argument) if isinstance(argument, str) else argument
+            for argument in arguments
+        ]
         try:
             return 200, repr(await getattr(world.bob.chat.api, method)("bob", *given))
         except ChatError as error:
@@ -319,12 +322,12 @@ async def test_pages_are_filled_up_and_cursors_lead_on(serve: MakePeople) -> Non
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations/{group}/messages?limit=4{more}")).json
-        found.append([each["body"] for each in page["messages"]])
+        found.append([message["body"] for message in page["messages"]])
         cursor = page["nextCursor"]
     assert [len(each) for each in found] == [4, 4, 2]
     assert [*chain(*found)] == [f"seen {n}" for n in range(27, -1, -3)]
     after = await bob.chat.api.list_messages_after("bob", group, 4, limit=3)
-    assert [each.body for each in after] == ["seen 6", "seen 9", "seen 12"]
+    assert [message.body for message in after] == ["seen 6", "seen 9", "seen 12"]
 
 
 async def test_the_list_is_filled_up_with_what_may_be_read(serve: MakePeople) -> None:
@@ -342,7 +345,7 @@ async def test_the_list_is_filled_up_with_what_may_be_read(serve: MakePeople) ->
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations?limit=2{more}")).json
-        found.append([each["id"] for each in page["conversations"]])
+        found.append([conversation["id"] for conversation in page["conversations"]])
         cursor = page["nextCursor"]
     assert found == [seen[:0:-1], seen[:1]]
 
@@ -364,7 +367,7 @@ async def test_a_page_of_which_too_much_is_refused_says_where_to_go_on(
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations/{group}/messages?limit=1{more}")).json
-        pages.append([each["body"] for each in page["messages"]])
+        pages.append([message["body"] for message in page["messages"]])
         cursor = page["nextCursor"]
     assert len(pages) > 1
     assert [*chain(*pages)] == ["seen"]
@@ -377,7 +380,7 @@ async def test_by_default_nothing_is_asked_about_messages(serve: MakePeople) -> 
     await world.bob.get(f"{world.here}/messages/{world.secret}")
     await world.bob.get("/search/messages?q=hush")
     assert rule.asked
-    assert all(each.message is None for each in rule.asked)
+    assert all(entry.message is None for entry in rule.asked)
 
 
 async def bytes_until(tab: Tab, mark: str) -> str:

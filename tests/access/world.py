@@ -65,7 +65,7 @@ class World:
         theirs = self._theirs.get(role) or self._theirs.get("admin") or self._mine["kim"]
         message = self._mine[role] if self._is("mine") and role in self._mine else theirs
         home, home_message = self._homes.get(role, ("", ""))
-        users = {each: self.user(each) for each in ("asker", "outlaw")}
+        users = {name: self.user(name) for name in ("asker", "outlaw")}
         return {
             **self._names,
             **users,
@@ -104,7 +104,7 @@ class World:
         await api._context.database.conversations.update_one(
             {"_id": group.id}, {"$set": {"key": group.id}}
         )
-        sending = (api.send_message(each, group.id, "a word") for each in users)
+        sending = (api.send_message(user, group.id, "a word") for user in users)
         sent = await asyncio.gather(*sending)
         self._mine = {role: each.id for role, each in zip(TALKING, sent, strict=True)}
         await self._attach("admin", self.user("kim"), group.id)
@@ -123,8 +123,8 @@ class World:
         api, admin, group = self._api, self.user("admin"), self._names["group"]
         await update_conversation(api._context, admin, group, history="since_join")
         members = [self.user(each) for each in RETURNED]
-        for each in members:
-            await api.remove_participant(each, group, each)
+        for member in members:
+            await api.remove_participant(member, group, member)
         await api.add_participants(admin, group, members)
 
     async def _make_direct(self, role: str) -> None:
@@ -165,12 +165,14 @@ class World:
             await self._api.send_message(sender, group, "a word", metadata={"hold": True})
         context, moderator = self._api._context, self.user("moderator")
         page = await list_held_messages(context, moderator, limit=200)
-        (held,) = (each for each in page.held_messages if each.sender_id == sender)
+        (held,) = (
+            held_message for held_message in page.held_messages if held_message.sender_id == sender
+        )
         self._names["held_id"] = held.id
 
     async def _begin_draft(self) -> None:
         """The admin's."""
-        (drafts,) = (each for each in self._api._context.plugins if isinstance(each, Drafts))
+        (drafts,) = (plugin for plugin in self._api._context.plugins if isinstance(plugin, Drafts))
         place = self.user("admin"), self._names["group"]
         draft = await drafts._drafting.begin(*place, NewDraft())
         await drafts._drafting.append(*place, NewPart(draft_id=draft.id, index=0, text="a "))

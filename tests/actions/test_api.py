@@ -15,7 +15,7 @@ from tests.support.moderating import is_mod
 async def test_it_shows_methods_alone(chat: Chat) -> None:
     """A host that could reach the database there would go past every rule."""
     for api, others in ((chat.api, {"moderation"}), (chat.api.moderation, set())):
-        public = {each for each in dir(api) if not each.startswith("_")}
+        public = {text for text in dir(api) if not text.startswith("_")}
         assert public == {*methods_of(type(api)), *others}
 
 
@@ -62,4 +62,4 @@ async def test_a_hook_that_calls_the_api_is_a_door_as_well(make_chat: MakeChat) 
     await api.moderation.ban_user("mod", "mallory")
     await api.send_message("alice", group.id, "hi")
     found = (await api.list_messages("alice", group.id)).messages
-    assert sorted(each.body for each in found) == ["hi", "me too"]
+    assert sorted(message.body for message in found) == ["hi", "me too"]

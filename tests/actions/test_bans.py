@@ -35,7 +35,7 @@ async def test_a_ban_keeps_out_of_everything(moderated: People) -> None:
         await tab.end()
         await moderated("bob").send(direct, "for bob")
         assert await other.bodies(1) == ["for bob"]
-    for method, path in [*((each.method, each.path) for each in ROUTES), ("GET", "/nowhere")]:
+    for method, path in [*((route.method, route.path) for route in ROUTES), ("GET", "/nowhere")]:
         answer = await mallory.call(method, path.replace("{", "").replace("}", ""))
         assert (answer.status, answer.code) == (403, "USER_BANNED"), path
     path = f"/moderation/bans/{made.json['ban']['id']}"

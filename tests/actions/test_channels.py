@@ -17,7 +17,9 @@ async def test_joining_an_open_channel(person: People) -> None:
     answer = await join(bob, channel)
     assert answer.status == 200
     assert (answer.json["status"], answer.json["joinRequest"]) == ("joined", None)
-    assert [each["userId"] for each in answer.json["conversation"]["participants"]] == [
+    assert [
+        participant["userId"] for participant in answer.json["conversation"]["participants"]
+    ] == [
         "alice",
         "bob",
     ]
@@ -57,7 +59,7 @@ async def test_the_directory(person: People) -> None:
     await alice.send(first, "hi")
     await join(bob, third)
     page = (await bob.get("/channels")).json
-    assert [each["conversationId"] for each in page["channels"]] == [first, third, second]
+    assert [channel["conversationId"] for channel in page["channels"]] == [first, third, second]
     assert page["nextCursor"] is None
     one, other, two = page["channels"]
     assert one == {
@@ -85,7 +87,7 @@ async def test_the_directory_is_paged(person: People, database: Database) -> Non
     cursor = ""
     for _ in range(3):
         page = (await person("bob").get(f"/channels?limit=3{cursor}")).json
-        told += [each["conversationId"] for each in page["channels"]]
+        told += [channel["conversationId"] for channel in page["channels"]]
         cursor = f"&cursor={page['nextCursor']}"
     assert (told, page["nextCursor"]) == (sorted(made, reverse=True), None)
     assert (await person("bob").get("/channels?limit=x")).code == "INVALID_INPUT"
@@ -108,7 +110,7 @@ async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
     named = {"ns": {"$regex": r"\.(counters|conversations|join_requests)$"}}
     found = await database["system.profile"].find(named).to_list(None)
     assert len(found) == 3
-    assert sum(each["docsExamined"] for each in found) <= 20 + 1 + 20 + 1
+    assert sum(query["docsExamined"] for query in found) <= 20 + 1 + 20 + 1
 
 
 async def test_an_installation_without_channels(serve: MakePeople) -> None:
@@ -128,4 +130,4 @@ async def test_an_approval_channel_without_invites(serve: MakePeople) -> None:
     assert (await join(person("carol"), channel)).code == "ALREADY_PARTICIPANT"
     assert (await join(bob, private)).code == "NOT_PUBLIC_CONVERSATION"
     shown = (await bob.get("/channels")).json["channels"]
-    assert [each["requestPending"] for each in shown] == [False]
+    assert [conversation["requestPending"] for conversation in shown] == [False]

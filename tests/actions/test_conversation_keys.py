@@ -51,7 +51,7 @@ async def open_group(who: Person, **given: Any) -> Answer:
 
 async def listed(who: Person, query: str) -> list[str]:
     answer = await who.get(f"/conversations?{query}")
-    return [each["id"] for each in answer.json["conversations"]]
+    return [conversation["id"] for conversation in answer.json["conversations"]]
 
 
 def refusal(answer: Answer) -> tuple[int, str | None]:
@@ -108,7 +108,7 @@ async def test_a_finder_outside_gets_the_group_and_may_not_look_it_up(keyed: Cha
         await shop.find_conversation("shop", key="order:7")
     assert (await shop.find_conversation("bob", key="order:7")).unread_count == 1
     page = await keyed.api.list_conversations("bob", key="order:7")
-    assert [each.id for each in page.conversations] == [made.id]
+    assert [conversation.id for conversation in page.conversations] == [made.id]
     assert (await keyed.api.list_conversations("shop", key="order:7")).conversations == ()
 
 
@@ -247,13 +247,13 @@ async def test_own_conversations_by_their_ids(person: People) -> None:
     foreign = await bob.group()
     assert await listed(alice, f"ids={own[0]},{own[2]},{foreign},x") == [own[2], own[0]]
     page = (await alice.get(f"/conversations?ids={','.join(own)}&limit=2")).json
-    assert [each["id"] for each in page["conversations"]] == [own[2], own[1]]
+    assert [conversation["id"] for conversation in page["conversations"]] == [own[2], own[1]]
     assert await listed(alice, f"ids={','.join(own)}&cursor={page['nextCursor']}") == [own[0]]
     many = ",".join(["x"] * 101)
     assert refusal(await alice.get(f"/conversations?ids={many}")) == (400, "INVALID_INPUT")
     assert refusal(await alice.get("/conversations?ids=")) == (400, "INVALID_INPUT")
     by_ids = await alice.chat.api.list_conversations("alice", ids=[own[1], foreign])
-    assert [each.id for each in by_ids.conversations] == [own[1]]
+    assert [conversation.id for conversation in by_ids.conversations] == [own[1]]
     assert (await alice.chat.api.list_conversations("alice", ids=[])).conversations == ()
 
 

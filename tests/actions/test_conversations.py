@@ -57,7 +57,7 @@ async def test_a_direct_conversation_is_found_or_made(person: People) -> None:
 async def test_pairs_whose_keys_read_the_same_are_two(person: People) -> None:
     first = await person("a").post("/conversations", {"otherUserId": "b:c"})
     second = await person("a:b").post("/conversations", {"otherUserId": "c"})
-    keys = [each.json["conversation"]["pairKey"] for each in (first, second)]
+    keys = [answer.json["conversation"]["pairKey"] for answer in (first, second)]
     assert keys == ["a:b:c", "a:b:c"]
     assert first.json["conversation"]["id"] != second.json["conversation"]["id"]
     assert ":" not in first.json["conversation"]["id"]
@@ -153,15 +153,15 @@ async def test_the_list_is_ordered_by_activity(person: People) -> None:
     while True:
         query = {"limit": "2", **({"cursor": cursor} if cursor else {})}
         page = (await alice.get("/conversations", params=query)).json
-        found += [each["id"] for each in page["conversations"]]
+        found += [conversation["id"] for conversation in page["conversations"]]
         cursor = page["nextCursor"]
         if cursor is None:
             break
     assert found[:2] == [made[3], made[1]]
     assert sorted(found) == sorted(made)
     unread = {
-        each["id"]: each["unreadCount"]
-        for each in (await alice.get("/conversations")).json["conversations"]
+        conversation["id"]: conversation["unreadCount"]
+        for conversation in (await alice.get("/conversations")).json["conversations"]
     }
     assert unread == {each: int(each in (made[1], made[3])) for each in made}
 
@@ -176,7 +176,7 @@ async def test_ties_are_ordered_by_id_and_the_last_page_is_full(
     second = (
         await person("alice").get(f"/conversations?limit=2&cursor={first['nextCursor']}")
     ).json
-    ids = [each["id"] for page in (first, second) for each in page["conversations"]]
+    ids = [conversation["id"] for page in (first, second) for conversation in page["conversations"]]
     assert ids == sorted(made, reverse=True)
     assert second["nextCursor"] is None
 
@@ -225,7 +225,7 @@ async def test_the_server_api_has_the_same_rules(chat: Chat) -> None:
     with pytest.raises(InvalidInput):
         await chat.api.list_conversations("alice", limit=0)
     page = await chat.api.list_conversations("bob")
-    assert [each.id for each in page.conversations] == [group.id]
+    assert [conversation.id for conversation in page.conversations] == [group.id]
     assert page.conversations[0].unread_count == 0
 
 

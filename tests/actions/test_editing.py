@@ -126,7 +126,7 @@ async def test_the_host_is_asked_about_an_edit_and_told(serve: MakePeople) -> No
     assert (answer.status, answer.code) == (422, "MESSAGE_REJECTED")
     await alice.delete(message["id"])
     await alice.delete(message["id"])
-    assert [(each.kind, each.message.body) for each in told] == [
+    assert [(event.kind, event.message.body) for event in told] == [
         ("created", "hi"),
         ("updated", "hello"),
         ("deleted", ""),

@@ -225,4 +225,4 @@ async def test_a_forward_keeps_the_terms_of_what_it_copies(serve: MakePeople) ->
     assert texts == ["loud"]
     for query, found in (("word", ["a word"]), ("loud", ["loud"]), ("shout", [])):
         page = await alice.listed(f"/search/messages?q={query}&conversationId={there}")
-        assert [each["body"] for each in page] == found
+        assert [message["body"] for message in page] == found

@@ -49,7 +49,7 @@ async def test_a_ban_removes_and_keeps_out(person: People) -> None:
         await bob.post(f"/conversations/{group}/join-requests"),
         await alice.post(f"/conversations/{group}/participants", {"userIds": ["dora", "bob"]}),
     ]
-    assert [refusal(each) for each in ways_in] == [BANNED] * len(ways_in)
+    assert [refusal(way) for way in ways_in] == [BANNED] * len(ways_in)
     roles = (await alice.chat.api.get_conversation("alice", group)).roles
     assert roles.keys() == {"alice", "carol"}
     (unused,) = await alice.chat.api.list_invites("alice", group)
@@ -67,7 +67,7 @@ async def test_who_asks_to_join_a_channel_or_waits_is_kept_out(person: People) -
     await bob.post(f"/conversations/{group}/join")
     await ban(alice, group, "bob")
     denied = await alice.get(f"/conversations/{group}/join-requests?status=denied")
-    assert [each["userId"] for each in denied.json["joinRequests"]] == ["bob"]
+    assert [join_request["userId"] for join_request in denied.json["joinRequests"]] == ["bob"]
     for path in (f"/conversations/{group}/join", f"/invites/{link.code}/accept"):
         assert refusal(await bob.post(path)) == BANNED
     approve = {"userId": "bob", "decision": "approve"}
@@ -126,7 +126,7 @@ async def test_bans_are_listed_and_kept_as_they_were(person: People) -> None:
     cursor = ""
     while True:
         page = (await banned(alice, group, f"?limit=2{cursor}")).json
-        found += [each["userId"] for each in page["conversationBans"]]
+        found += [conversation_ban["userId"] for conversation_ban in page["conversationBans"]]
         if page["nextCursor"] is None:
             break
         cursor = f"&cursor={page['nextCursor']}"
@@ -147,7 +147,7 @@ async def test_admins_hear_of_bans_and_nobody_else(person: People) -> None:
         assert lifted["conversationBan"]["userId"] == "stranger"
         await alice.send(group, "the end")
         seen = await members.until(lambda frame: frame.event == "message.created")
-        assert [each.event for each in seen if each.event] == ["message.created"]
+        assert [event.event for event in seen if event.event] == ["message.created"]
 
 
 async def test_nobody_comes_in_past_a_ban(make_chat: MakeChat) -> None:
@@ -171,7 +171,7 @@ async def test_nobody_comes_in_past_a_ban(make_chat: MakeChat) -> None:
         waiting = await there.api.list_join_requests("alice", group.id)
         assert waiting.join_requests == ()
         bans = await there.rooms.list_conversation_bans("alice", group.id)
-        assert [each.user_id for each in bans.conversation_bans] == ["bob"]
+        assert [conversation_ban.user_id for conversation_ban in bans.conversation_bans] == ["bob"]
 
     ways: list[Callable[[str, str], Awaitable[object]]] = [
         lambda group, _: there.api.join_conversation("bob", group),

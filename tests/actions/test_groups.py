@@ -22,7 +22,10 @@ People = Callable[[str], Person]
 def people_in(answer: Answer) -> dict[str, str]:
     """Who is in the conversation of an answer, with their roles, in order."""
     assert answer.status == 200, answer
-    return {each["userId"]: each["role"] for each in answer.json["conversation"]["participants"]}
+    return {
+        participant["userId"]: participant["role"]
+        for participant in answer.json["conversation"]["participants"]
+    }
 
 
 async def patch(who: Person, group: str, **given: Any) -> Answer:
@@ -50,7 +53,9 @@ async def test_a_group_has_its_creator_as_admin(person: People) -> None:
     )
     conversation = answer.json["conversation"]
     assert answer.status == 201
-    assert [(each["userId"], each["role"]) for each in conversation["participants"]] == [
+    assert [
+        (participant["userId"], participant["role"]) for participant in conversation["participants"]
+    ] == [
         ("al", "member"),
         ("bob", "member"),
         ("zoe", "admin"),
@@ -244,7 +249,11 @@ async def test_who_may_change_a_group(person: People) -> None:
     ):
         assert (answer.status, answer.code) == (404, "CONVERSATION_NOT_FOUND")
     found = (await alice.get(f"/conversations/{group}")).json["conversation"]
-    assert [each["userId"] for each in found["participants"]] == ["alice", "bob", "carol"]
+    assert [participant["userId"] for participant in found["participants"]] == [
+        "alice",
+        "bob",
+        "carol",
+    ]
 
 
 @pytest.mark.parametrize("value", [None, "", " ", 7, [["bob"]], {"$ne": ""}, "x" * 257, "a\0"])
@@ -330,7 +339,7 @@ async def test_who_leaves_while_being_added_is_asked_about(serve: MakePeople) ->
     assert asked[0] == "carol"
     assert "bob" in asked
     listed = (await alice.get(f"/conversations/{group}")).json["conversation"]
-    assert [each["userId"] for each in listed["participants"]] == ["alice"]
+    assert [participant["userId"] for participant in listed["participants"]] == ["alice"]
 
 
 async def test_the_host_may_have_its_own_rule(serve: MakePeople) -> None:
@@ -385,7 +394,10 @@ def test_who_joined_first_becomes_the_admin_when_none_stays() -> None:
         return new_participant(user_id, role=role, at=at)
 
     group = [inside("ada", "admin", 0), inside("cy", "member", 2), inside("bob", "member", 1)]
-    roles = {each["userId"]: each["role"] for each in groups.without_erased(group, "ada")}
+    roles = {
+        participant["userId"]: participant["role"]
+        for participant in groups.without_erased(group, "ada")
+    }
     assert roles == {"cy": "member", "bob": "admin"}
     assert groups.without_erased(group, "cy") == [group[0], group[2]]
     assert groups.without_erased(group[:1], "ada") == []

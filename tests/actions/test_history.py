@@ -33,7 +33,7 @@ async def add(who: Person, group: str, *user_ids: str) -> None:
 
 async def bodies(who: Person, group: str) -> list[str]:
     found = await who.listed(f"/conversations/{group}/messages")
-    return [each["body"] for each in reversed(found)]
+    return [message["body"] for message in reversed(found)]
 
 
 async def leave(who: Person, group: str) -> None:
@@ -129,8 +129,8 @@ async def test_every_way_in(
 async def test_it_is_shown_and_told_as_the_other_settings(person: People) -> None:
     alice, bob = person("alice"), person("bob")
     group, direct = await alice.group("bob"), await alice.direct("bob")
-    for each in (group, direct):
-        shown = (await bob.get(f"/conversations/{each}")).json["conversation"]
+    for conversation in (group, direct):
+        shown = (await bob.get(f"/conversations/{conversation}")).json["conversation"]
         assert shown["history"] == "all"
 
     async def change() -> None:
@@ -240,7 +240,7 @@ async def test_a_thread_whose_root_is_hidden(person: People) -> None:
     await add(alice, group, "carol")
     await alice.send(group, "late", threadRootMessageId=root, mentions=["carol"])
     path = f"/conversations/{group}/threads/{root}"
-    assert [each["body"] for each in await carol.listed(f"{path}/messages")] == ["late"]
+    assert [message["body"] for message in await carol.listed(f"{path}/messages")] == ["late"]
     hidden = await carol.get(f"{path}/messages?around={root}")
     assert (hidden.status, hidden.code) == (404, "MESSAGE_NOT_FOUND")
     gone = await carol.get(f"/conversations/{group}/threads/{silent}/messages")
@@ -266,12 +266,12 @@ async def test_pages_are_full_and_end_where_the_stay_began(person: People) -> No
     ids += [(await alice.send(group, f"after {n}"))["id"] for n in range(5)]
     here = f"/conversations/{group}/messages"
     first = (await carol.get(f"{here}?limit=3")).json
-    assert [each["seq"] for each in first["messages"]] == [15, 14, 13]
+    assert [message["seq"] for message in first["messages"]] == [15, 14, 13]
     second = (await carol.get(f"{here}?limit=3&cursor={first['nextCursor']}")).json
-    assert [each["seq"] for each in second["messages"]] == [12, 11]
+    assert [message["seq"] for message in second["messages"]] == [12, 11]
     assert second["nextCursor"] is None
     around = (await carol.get(f"{here}?limit=20&around={ids[11]}")).json
-    assert [each["seq"] for each in around["messages"]] == [15, 14, 13, 12, 11]
+    assert [message["seq"] for message in around["messages"]] == [15, 14, 13, 12, 11]
     assert around["nextCursor"] is None
     for query in (f"around={ids[3]}", f"after={ids[3]}"):
         answer = await carol.get(f"{here}?{query}")
@@ -279,7 +279,7 @@ async def test_pages_are_full_and_end_where_the_stay_began(person: People) -> No
     # A cursor of before they left and came back.
     old = (await alice.get(f"{here}?after={ids[1]}&limit=2")).json
     newer = (await carol.get(f"{here}?cursor={old['previousCursor']}&limit=2")).json
-    assert [each["seq"] for each in newer["messages"]] == [12, 11]
+    assert [message["seq"] for message in newer["messages"]] == [12, 11]
     older = (await carol.get(f"{here}?cursor={old['nextCursor']}&limit=2")).json
     assert (older["messages"], older["nextCursor"]) == ([], None)
 
@@ -301,7 +301,7 @@ async def test_what_is_hidden_is_not_even_read(
     seen: list[int] = []
 
     async def well_formed(context: Any, found: Any) -> Any:
-        seen.extend(each["seq"] for each in found)
+        seen.extend(message["seq"] for message in found)
         return found
 
     monkeypatch.setattr("chat_aio.actions.reading._well_formed", well_formed)
@@ -424,13 +424,15 @@ async def test_many_join_while_many_send(make_chat: MakeChat, database: Database
     begins = set()
     for user_id, before, after in joined:
         page = await one.api.list_messages(user_id, group, limit=200)
-        seqs = [each.seq for each in page.messages]
+        seqs = [message.seq for message in page.messages]
         begin = seqs[-1] - 1 if seqs else 120
         assert seqs == list(range(120, begin, -1))
         assert before <= begin <= after
         begins.add(begin)
         found: Any = await database.conversations.find_one({"_id": group})
-        (mine,) = [each for each in found["participants"] if each["userId"] == user_id]
+        (mine,) = [
+            participant for participant in found["participants"] if participant["userId"] == user_id
+        ]
         assert mine.get("hiddenUpToSeq", 0) == begin
         assert (await other.api.get_conversation(user_id, group)).unread_count == len(seqs)
     assert len(begins) > 1
@@ -461,6 +463,6 @@ async def test_the_setting_changes_while_many_join(make_chat: MakeChat) -> None:
     for number in range(40):
         for chat in (one, other):
             found = (await chat.api.list_messages(f"u{number}", group)).messages
-            counts.append(tuple(each.seq for each in found))
+            counts.append(tuple(message.seq for message in found))
     assert set(counts) <= {(2, 1), (2,)}
     assert counts[::2] == counts[1::2]

@@ -32,7 +32,7 @@ async def page(who: Person, group: str, query: str) -> Any:
 
 
 def seqs(found: Any) -> list[int]:
-    return [each["seq"] for each in found["messages"]]
+    return [message["seq"] for message in found["messages"]]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ async def test_last_messages_are_those_of_the_main_lists(person: People) -> None
     assert (last["id"], last["replyTo"]["deleted"]) == (answered["id"], True)
     gone = (await bob.call("DELETE", f"/messages/{answered['id']}")).json["message"]
     assert (await listed(alice))["lastMessages"] == {group: gone}
-    assert quiet in {each["id"] for each in (await listed(alice))["conversations"]}
+    assert quiet in {conversation["id"] for conversation in (await listed(alice))["conversations"]}
 
 
 async def test_heads_say_where_to_begin(person: People) -> None:
@@ -200,7 +200,7 @@ async def test_lists_are_filtered_by_text_and_by_what_is_unread(person: People) 
     direct = (await alice.post("/conversations", {"otherUserId": "bob"})).json["conversation"]["id"]
 
     async def found(who: Person, query: str) -> set[str]:
-        return {each["id"] for each in (await listed(who, query))["conversations"]}
+        return {conversation["id"] for conversation in (await listed(who, query))["conversations"]}
 
     assert await found(alice, "q=ENGINE") == {named["Engine room"]}
     assert await found(alice, "q=%28old%29") == {named["Kitchen (old)"]}
@@ -227,8 +227,10 @@ async def test_filtered_pages_lead_to_every_conversation_once(person: People) ->
     while part["nextCursor"] is not None:
         behind = part["nextCursor"] and f"&cursor={part['nextCursor']}"
         part = await listed(bob, f"{query}{behind}")
-        assert set(part["lastMessages"]) == {each["id"] for each in part["conversations"]}
-        found += [each["id"] for each in part["conversations"]]
+        assert set(part["lastMessages"]) == {
+            conversation["id"] for conversation in part["conversations"]
+        }
+        found += [conversation["id"] for conversation in part["conversations"]]
     assert found == groups[::2][::-1]
 
 
@@ -245,7 +247,7 @@ async def test_large_last_messages_end_a_page_early(make_chat: MakeChat) -> None
     while True:
         part = await chat.api.list_conversations("bob", include=["lastMessage"], cursor=cursor)
         assert part.last_messages is not None
-        assert list(part.last_messages) == [each.id for each in part.conversations]
+        assert list(part.last_messages) == [conversation.id for conversation in part.conversations]
         found += part.last_messages
         assert len(part.conversations) <= 4
         if (cursor := part.next_cursor) is None:
@@ -256,7 +258,8 @@ async def test_large_last_messages_end_a_page_early(make_chat: MakeChat) -> None
 async def unread_count(who: Person, group: str) -> int:
     count = await who.unread(group)
     assert (group, count) in [
-        (each["id"], each["unreadCount"]) for each in (await listed(who))["conversations"]
+        (conversation["id"], conversation["unreadCount"])
+        for conversation in (await listed(who))["conversations"]
     ]
     return count
 
@@ -275,7 +278,9 @@ async def test_messages_are_unread_again_until_one_of_them_is_read(person: Peopl
     assert await unread_count(bob, group) == 3
     assert (await listed(bob))["unreadSummaries"][group]["firstUnreadSeq"] == 4
     shown = (await alice.get(f"/conversations/{group}")).json["conversation"]["participants"]
-    assert {each["userId"]: each["lastReadMessageId"] for each in shown}["bob"] == ids[-1]
+    assert {participant["userId"]: participant["lastReadMessageId"] for participant in shown}[
+        "bob"
+    ] == ids[-1]
     await alice.send(group, "a word")
     assert await unread_count(bob, group) == 4
     await bob.read(group, ids[2])
@@ -302,11 +307,11 @@ async def test_marks_of_many_at_once_hold(person: People) -> None:
     names = [f"user-{number}" for number in range(20)]
     group = await alice.group(*names)
     ids = [(await alice.send(group, "a word"))["id"] for _ in range(3)]
-    readers = [person(each) for each in names]
-    await asyncio.gather(*(each.read(group, ids[-1]) for each in readers))
-    await asyncio.gather(*(mark_unread(each, group, ids[1]) for each in readers))
-    await asyncio.gather(*(each.read(group, ids[-1]) for each in readers[::2]))
-    counts = [await unread_count(each, group) for each in readers]
+    readers = [person(name) for name in names]
+    await asyncio.gather(*(reader.read(group, ids[-1]) for reader in readers))
+    await asyncio.gather(*(mark_unread(reader, group, ids[1]) for reader in readers))
+    await asyncio.gather(*(reader.read(group, ids[-1]) for reader in readers[::2]))
+    counts = [await unread_count(reader, group) for reader in readers]
     assert counts == [0, 2] * 10
 
 
@@ -353,9 +358,9 @@ async def test_mentions_of_all_conversations_come_newest_first(person: People) -
     rest = await mentions(bob, f"?limit=4&cursor={first['nextCursor']}")
     found = first["mentions"] + rest["mentions"]
     expected = [reply["id"], *(each["id"] for each in sent[::-1])]
-    assert [each["message"]["id"] for each in found] == expected
+    assert [entry["message"]["id"] for entry in found] == expected
     read = {sent[0]["id"], sent[2]["id"]}
-    assert {each["message"]["id"] for each in found if not each["unread"]} == read
+    assert {entry["message"]["id"] for entry in found if not entry["unread"]} == read
     assert rest["nextCursor"] is None
     assert (await mentions(alice))["mentions"] == []
 
@@ -370,7 +375,7 @@ async def test_what_no_longer_mentions_or_may_not_be_read_is_not_listed(person: 
     here = f"/conversations/{left}/participants"
     await bob.call("DELETE", here, json={"userId": "bob"})
     found = (await mentions(bob))["mentions"]
-    assert [each["message"]["id"] for each in found] == [kept["id"]]
+    assert [entry["message"]["id"] for entry in found] == [kept["id"]]
 
 
 async def test_mentions_are_read_from_their_index(person: People, database: Database) -> None:
@@ -389,14 +394,14 @@ async def test_mentions_are_read_from_their_index(person: People, database: Data
     asked = {"ns": f"{database.name}.messages"}
     profiled = await database["system.profile"].find(asked).to_list(None)
     assert len(profiled) == 2
-    assert all(each["docsExamined"] <= 1 for each in profiled)
+    assert all(query["docsExamined"] <= 1 for query in profiled)
 
 
 async def threads(who: Person, query: str = "") -> list[tuple[str, int]]:
     """The root of each thread, and how many replies in it are unread."""
     answer = await who.get(f"/threads{query}")
     assert answer.status == 200, answer.json
-    return [(each["root"]["id"], each["unreadReplyCount"]) for each in answer.json["threads"]]
+    return [(thread["root"]["id"], thread["unreadReplyCount"]) for thread in answer.json["threads"]]
 
 
 async def reply(who: Person, group: str, root_id: str, **given: Any) -> dict[str, Any]:
@@ -464,7 +469,7 @@ async def test_marks_of_a_thread_never_move_it_back(person: People) -> None:
     replies = [await reply(bob, group, root_id) for _ in range(12)]
     here = f"{of_thread(group, root_id)}/read"
     marks = (alice.post(here, {"messageId": each["id"]}) for each in replies[::-1])
-    assert {each.status for each in await asyncio.gather(*marks)} == {200}
+    assert {result.status for result in await asyncio.gather(*marks)} == {200}
     assert await threads(alice) == [(root_id, 0)]
 
 
@@ -502,7 +507,7 @@ async def test_threads_are_found_by_their_indexes(person: People, database: Data
     asked = {"ns": f"{database.name}.messages"}
     profiled = await database["system.profile"].find(asked).to_list(None)
     assert len(profiled) == 5
-    assert all(each["docsExamined"] <= 1 for each in profiled)
+    assert all(query["docsExamined"] <= 1 for query in profiled)
 
 
 async def test_where_the_option_is_off_no_mark_counts(make_chat: MakeChat) -> None:
@@ -567,7 +572,7 @@ async def test_rows_of_another_program_are_left_out(person: People, database: Da
     assert await mentions(bob)
     shown = await listed(bob)
     assert set(shown["lastMessages"]) == {group}
-    assert kept["id"] not in {each["id"] for each in shown["lastMessages"].values()}
+    assert kept["id"] not in {last_message["id"] for last_message in shown["lastMessages"].values()}
 
 
 async def test_a_refused_reply_cannot_be_marked(serve: MakePeople) -> None:
@@ -597,7 +602,7 @@ async def test_unread_mentions_are_counted_to_a_hundred(
     await database.command("profile", 2)
     found = (await chat.api.list_conversations("bob", include=["unread"])).unread_summaries or {}
     await database.command("profile", 0)
-    assert [found[each].unread_mention_count for each in groups] == [100, 1]
+    assert [found[group].unread_mention_count for group in groups] == [100, 1]
     (profiled,) = (
         await database["system.profile"].find({"ns": f"{database.name}.messages"}).to_list(None)
     )

@@ -97,7 +97,7 @@ async def test_an_open_link_lets_in(person: People, database: Database) -> None:
     assert answer.status == 200
     assert (answer.json["status"], answer.json["joinRequest"]) == ("joined", None)
     joined = answer.json["conversation"]
-    assert [each["userId"] for each in joined["participants"]] == ["alice", "bob"]
+    assert [participant["userId"] for participant in joined["participants"]] == ["alice", "bob"]
     assert joined["participants"][1]["role"] == "member"
     assert (await accept(bob, link)).json == answer.json
     assert (await accept(alice, link)).json["status"] == "joined"

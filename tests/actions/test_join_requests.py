@@ -51,7 +51,10 @@ async def test_a_request_is_made_and_approved(person: People) -> None:
         "resolvedBy": "alice",
     }
     conversation = resolved.json["conversation"]
-    assert [each["userId"] for each in conversation["participants"]] == ["alice", "bob"]
+    assert [participant["userId"] for participant in conversation["participants"]] == [
+        "alice",
+        "bob",
+    ]
     assert await queue(alice, group) == []
     assert await queue(alice, group, "?status=approved") == [request]
     assert (await ask(bob, group)).code == "ALREADY_PARTICIPANT"
@@ -95,7 +98,7 @@ async def test_a_queue_is_paged(person: People) -> None:
     cursor = ""
     for _ in range(3):
         answer = await alice.get(f"/conversations/{group}/join-requests?limit=2{cursor}")
-        told += [each["userId"] for each in answer.json["joinRequests"]]
+        told += [join_request["userId"] for join_request in answer.json["joinRequests"]]
         cursor = f"&cursor={answer.json['nextCursor']}"
     assert (told, answer.json["nextCursor"]) == ([f"user {n}" for n in (4, 3, 2, 1, 0)], None)
 
@@ -152,4 +155,4 @@ async def test_the_server_api_asks_and_joins(chat: Chat) -> None:
     joining = await chat.api.join_conversation("bob", group.id)
     assert (joining.status, joining.conversation) == ("pending", None)
     directory = await chat.api.list_public_conversations("bob")
-    assert [each.request_pending for each in directory.channels] == [True]
+    assert [channel.request_pending for channel in directory.channels] == [True]

@@ -30,11 +30,11 @@ STATUSES: list[JoinRequestStatus] = ["pending", "approved", "denied"]
 async def outcomes(calls: Iterable[Awaitable[Any]]) -> Counter[str]:
     """How often each came out: a status, or an error's name; anything unexpected is raised."""
     counted: Counter[str] = Counter()
-    for each in await asyncio.gather(*calls, return_exceptions=True):
-        if isinstance(each, BaseException) and not isinstance(each, ChatError):
-            raise each
-        status = getattr(each, "status", "done")
-        counted[type(each).__name__ if isinstance(each, ChatError) else str(status)] += 1
+    for result in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(result, BaseException) and not isinstance(result, ChatError):
+            raise result
+        status = getattr(result, "status", "done")
+        counted[type(result).__name__ if isinstance(result, ChatError) else str(status)] += 1
     return counted
 
 
@@ -70,7 +70,7 @@ async def test_accepting_twice_burns_one_use(make_chat: MakeChat) -> None:
             chats[number % 2].api.accept_invite(user_id, link.code) for number in range(20)
         )
         assert came == {"pending" if approval else "joined": 20}
-    assert [each.uses for each in await chats[0].api.list_invites("alice", group.id)] == [1, 1]
+    assert [invite.uses for invite in await chats[0].api.list_invites("alice", group.id)] == [1, 1]
     assert len((await chats[0].api.list_join_requests("alice", group.id)).join_requests) == 1
 
 
@@ -218,7 +218,9 @@ async def requests_of(chat: Chat, group: str, user_id: str) -> list[JoinRequest]
     found: list[JoinRequest] = []
     for status in STATUSES:
         page = await chat.api.list_join_requests("alice", group, status=status)
-        found += [each for each in page.join_requests if each.user_id == user_id]
+        found += [
+            join_request for join_request in page.join_requests if join_request.user_id == user_id
+        ]
     return found
 
 

@@ -132,7 +132,7 @@ async def test_no_mention_follows_a_removal(make_chat: MakeChat) -> None:
 
         last, *_ = await asyncio.gather(remove(), *map(mention, range(16)))
         later = await chats[0].api.list_messages_after("alice", group.id, last or 0)
-        assert [each.seq for each in later if each.mentions] == []
+        assert [message.seq for message in later if message.mentions] == []
 
     await scenario()
     await prove(

@@ -140,7 +140,7 @@ async def test_history_is_paged_by_seq(person: People) -> None:
     bodies, cursor = [], ""
     for _ in range(10):
         page = (await alice.get(f"{path}?limit=3{cursor}")).json
-        bodies.append([each["body"] for each in page["messages"]])
+        bodies.append([message["body"] for message in page["messages"]])
         if page["nextCursor"] is None:
             break
         cursor = f"&cursor={page['nextCursor']}"
@@ -178,7 +178,10 @@ async def test_unread_counts_what_others_sent_since(person: People) -> None:
     await alice.send(conversation_id, "mine")
     assert await alice.unread(conversation_id) == 0
     found = (await bob.get(f"/conversations/{conversation_id}")).json["conversation"]
-    read = {each["userId"]: each["lastReadMessageId"] for each in found["participants"]}
+    read = {
+        participant["userId"]: participant["lastReadMessageId"]
+        for participant in found["participants"]
+    }
     assert read == {"alice": sent[8]["id"], "bob": None}
 
 
@@ -218,7 +221,7 @@ async def test_the_host_may_refuse_or_change_a_message(serve: MakePeople) -> Non
         {},
         (),
     )
-    assert [(each.user_id, each.kind, each.message.body) for each in told] == [
+    assert [(event.user_id, event.kind, event.message.body) for event in told] == [
         ("alice", "created", "HELLO")
     ]
     assert sorted(told[0].recipient_ids) == ["bob", "carol"]
@@ -249,9 +252,9 @@ async def test_messages_after_a_seq(chat: Chat) -> None:
     for number in range(5):
         await chat.api.send_message("alice", group.id, str(number))
     found = await chat.api.list_messages_after("bob", group.id, 2)
-    assert [each.seq for each in found] == [3, 4, 5]
+    assert [message.seq for message in found] == [3, 4, 5]
     assert [
-        each.seq for each in await chat.api.list_messages_after("bob", group.id, 0, limit=2)
+        message.seq for message in await chat.api.list_messages_after("bob", group.id, 0, limit=2)
     ] == [
         1,
         2,

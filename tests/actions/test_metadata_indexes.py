@@ -26,12 +26,12 @@ async def made(database: Database, **options: Any) -> None:
 async def listed(who: Person, query: str) -> list[str]:
     answer = await who.get(f"/conversations?{query}")
     assert answer.status == 200, answer
-    return [each["id"] for each in answer.json["conversations"]]
+    return [conversation["id"] for conversation in answer.json["conversations"]]
 
 
 async def found(chat: Chat, user_id: str, **metadata: Any) -> list[str]:
     page = await chat.conversations.find_conversations(user_id, metadata=metadata)
-    return [each.id for each in page.conversations]
+    return [conversation.id for conversation in page.conversations]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ async def test_own_conversations_by_metadata_over_http(
     assert await listed(alice, "metadata.status=closed") == []
     assert await listed(alice, "metadata.status=null") == []
     page = (await alice.get("/conversations?metadata.orderId=7&limit=2")).json
-    assert [each["id"] for each in page["conversations"]] == [both, text]
+    assert [conversation["id"] for conversation in page["conversations"]] == [both, text]
     rest = await listed(alice, f"metadata.orderId=7&cursor={page['nextCursor']}")
     assert rest == [seven]
     for query in ("metadata.other=7", "metadata.=7", "metadata.orderId.x=7", "metadata.$where=1"):
@@ -87,7 +87,7 @@ async def test_in_process_values_have_their_types(make_chat: MakeChat, database:
     for value in (7, "7", True, 1, 2.5, "$x", "a.b"):
         assert await found(chat, "alice", orderId=value) == [ids[repr(value)]]
         page = await chat.api.list_conversations("alice", metadata={"orderId": value})
-        assert [each.id for each in page.conversations] == [ids[repr(value)]]
+        assert [conversation.id for conversation in page.conversations] == [ids[repr(value)]]
     assert await found(chat, "alice", orderId=7.0) == [ids["7"]]
     wrong: list[Any] = [{}, {"other": 1}, {"orderId": None}, {"orderId": [7]}, {"orderId": {}}, 7]
     for metadata in [*wrong, {"orderId": 2**64}, {"orderId": float("nan")}, {"orderId": "\ud800"}]:
@@ -130,10 +130,10 @@ async def test_pages_are_in_the_order_of_ids(make_chat: MakeChat, database: Data
             "shop", metadata={"status": "open"}, limit=3, cursor=cursor
         )
         assert len(page.conversations) == expected
-        seen += [each.id for each in page.conversations]
+        seen += [conversation.id for conversation in page.conversations]
         cursor = page.next_cursor
     assert cursor is None
-    assert seen == sorted(each.id for each in groups)
+    assert seen == sorted(group.id for group in groups)
     with pytest.raises(InvalidInput):
         await chat.conversations.find_conversations("shop", metadata={"status": "open"}, cursor="x")
 
@@ -152,11 +152,11 @@ async def test_pages_are_full_though_the_host_allows_few(
     for name in ids[9::10]:
         await chat.api.update_conversation("ann", name, name="shown")
     page = await chat.conversations.find_conversations("shop", metadata={"status": "open"}, limit=2)
-    assert [each.id for each in page.conversations] == [ids[9], ids[19]]
+    assert [conversation.id for conversation in page.conversations] == [ids[9], ids[19]]
     rest = await chat.conversations.find_conversations(
         "shop", metadata={"status": "open"}, limit=2, cursor=page.next_cursor
     )
-    assert [each.id for each in rest.conversations] == [ids[29]]
+    assert [conversation.id for conversation in rest.conversations] == [ids[29]]
     assert rest.next_cursor is None
 
 
@@ -178,11 +178,11 @@ async def test_rows_of_another_program_do_not_end_the_pages(
     assert one is not None
     await database["conversations"].insert_many([{**one, "_id": number} for number in range(3)])
     page = await chat.conversations.find_conversations("ann", metadata={"status": "open"}, limit=1)
-    assert [each.id for each in page.conversations] == [ids[3]]
+    assert [conversation.id for conversation in page.conversations] == [ids[3]]
     rest = await chat.conversations.find_conversations(
         "ann", metadata={"status": "open"}, limit=1, cursor=page.next_cursor
     )
-    assert [each.id for each in rest.conversations] == [ids[4]]
+    assert [conversation.id for conversation in rest.conversations] == [ids[4]]
     assert rest.next_cursor is None
 
 
@@ -198,9 +198,13 @@ async def test_a_start_does_not_create_them_and_a_lookup_reads_no_more_than_it_f
         await found(chat, "ann", orderId=7)
     # Among one's own conversations no index is needed.
     page = await chat.api.list_conversations("ann", metadata={"orderId": 7})
-    assert [each.id for each in page.conversations] == [group.id]
+    assert [conversation.id for conversation in page.conversations] == [group.id]
     over = database_over(database, Options(metadata_indexes=FIELDS))
-    missing = {each.index for each in await indexes.differences(over) if each.state == "missing"}
+    missing = {
+        difference.index
+        for difference in await indexes.differences(over)
+        if difference.state == "missing"
+    }
     assert missing == names
     await made(database)
     assert await found(chat, "ann", orderId=7) == [group.id]

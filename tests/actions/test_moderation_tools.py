@@ -35,7 +35,7 @@ async def found(who: Person, query: str) -> Answer:
 async def bodies(who: Person, query: str) -> list[str]:
     answer = await found(who, query)
     assert answer.status == 200, answer
-    return [each["body"] for each in answer.json["messages"]]
+    return [message["body"] for message in answer.json["messages"]]
 
 
 async def remove(who: Person, message_id: str, **given: Any) -> Answer:
@@ -49,7 +49,7 @@ async def restore(who: Person, message_id: str) -> Answer:
 async def acts(database: Database) -> list[tuple[str, str, str]]:
     """Who did what to what, in order."""
     rows = await database["audit"].find().sort("at", 1).to_list(None)
-    return [(each["actorUserId"], each["action"], each["targetId"]) for each in rows]
+    return [(row["actorUserId"], row["action"], row["targetId"]) for row in rows]
 
 
 async def test_without_the_option_there_is_no_desk(moderated: People) -> None:
@@ -137,7 +137,7 @@ async def all_pages(who: Person, query: str) -> list[list[str]]:
     cursor: str | None = ""
     while cursor is not None:
         answer = await found(who, query + (f"&cursor={cursor}" if cursor else ""))
-        pages.append([each["body"] for each in answer.json["messages"]])
+        pages.append([message["body"] for message in answer.json["messages"]])
         cursor = answer.json["nextCursor"]
     return pages
 
@@ -154,7 +154,7 @@ async def test_pages_leave_nothing_out(desk: People) -> None:
         for limit in (1, 4, 5, 15):
             pages = await all_pages(mod, f"{query}&limit={limit}")
             assert [body for page in pages for body in page] == wanted
-            assert {len(each) for each in pages[:-1]} <= {limit}
+            assert {len(page) for page in pages[:-1]} <= {limit}
 
 
 async def test_a_search_that_takes_long_is_cut_and_goes_on(
@@ -169,7 +169,7 @@ async def test_a_search_that_takes_long_is_cut_and_goes_on(
     monkeypatch.setattr("chat_aio.actions.moderation_tools.find_messages.SECONDS", 0)
     monkeypatch.setattr(find_messages, "MESSAGES_AT_A_TIME", 2)
     pages = await all_pages(mod, "userId=alice&contains=needle")
-    assert [len(each) for each in pages] == [0, 0, 1, 0]
+    assert [len(page) for page in pages] == [0, 0, 1, 0]
 
 
 def day(number: int) -> datetime:
@@ -262,7 +262,7 @@ async def test_a_message_in_its_context(desk: People, database: Database) -> Non
     here = f"{DESK}/messages/{sent[6]['id']}"
     answer = await mod.get(f"{here}?before=2&after=5")
     assert answer.json["message"]["body"] == "m6"
-    assert [each["body"] for each in answer.json["messages"]] == [
+    assert [message["body"] for message in answer.json["messages"]] == [
         *("m4", "m5", "m6", "m7"),
         "in a thread",
     ]
@@ -342,7 +342,7 @@ async def test_many_removals_and_restorals_at_once(desk: People, database: Datab
     for _ in range(3):
         await asyncio.gather(*(remove(mod, message["id"]) for _ in range(6)))
         answers = await asyncio.gather(*(restore(mod, message["id"]) for _ in range(6)))
-        assert {each.json["message"]["body"] for each in answers} == {"to and fro"}
+        assert {answer.json["message"]["body"] for answer in answers} == {"to and fro"}
     rows = [each for _, each, _ in await acts(database)]
     assert (rows.count("remove-message"), rows.count("restore-message")) == (3, 3)
 
@@ -368,10 +368,10 @@ async def test_many_messages_are_counted_and_removed(desk: People, database: Dat
     await mallory.delete((await mallory.send(second, "regretted"))["id"])
     assert await removals(mod, userId="mallory", contains="spam") == (4, 1)
     assert await removals(mod, userId="mallory", conversationId=second, dryRun=True) == (1, 1)
-    assert len([each for each in await bodies(mod, "userId=mallory") if each]) == 5
+    assert len([body for body in await bodies(mod, "userId=mallory") if body]) == 5
     assert await removals(mod, userId="mallory", contains="spam", dryRun=False) == (4, 1)
-    assert [each for each in await bodies(mod, "userId=mallory") if each] == ["hello"]
-    assert len([each for each in await bodies(mod, "userId=bob") if each]) == 4
+    assert [body for body in await bodies(mod, "userId=mallory") if body] == ["hello"]
+    assert len([body for body in await bodies(mod, "userId=bob") if body]) == 4
     rows = [each for _, each, _ in await acts(database)]
     assert (rows.count("remove-message"), rows.count("remove-messages")) == (4, 3)
     restorable = await database["message_versions"].count_documents({"how": "removed"})
@@ -394,7 +394,7 @@ async def test_a_removal_of_many_goes_on_behind_its_cursor(
     given = {"userId": "mallory", "dryRun": False, "cursor": begun.json["nextCursor"]}
     rest = await removals_from(mod, given)
     assert rest == [2, 2, 1]
-    assert [each for each in await bodies(mod, "userId=mallory") if each] == ["later"]
+    assert [body for body in await bodies(mod, "userId=mallory") if body] == ["later"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", begun.json["until"])
     again = await mod.post(f"{DESK}/removals", given)
     assert (again.json["messages"], again.json["until"]) == (0, begun.json["until"])
@@ -406,7 +406,7 @@ async def removals_from(mod: Person, given: dict[str, Any]) -> list[int]:
         answer = (await mod.post(f"{DESK}/removals", given)).json
         counts.append(answer["messages"])
         given = {**given, "cursor": answer["nextCursor"]}
-    return [each for each in counts if each]
+    return [count for count in counts if count]
 
 
 async def test_removals_that_are_refused(desk: People) -> None:

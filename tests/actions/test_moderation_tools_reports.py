@@ -29,8 +29,8 @@ async def groups(mod: Person, query: str = "") -> list[tuple[str, int, str]]:
     answer = await mod.get(f"{DESK}/report-groups{query}")
     assert answer.status == 200, answer
     return [
-        (each["targetId"], each["count"], each["latest"]["reason"])
-        for each in answer.json["reportGroups"]
+        (report_group["targetId"], report_group["count"], report_group["latest"]["reason"])
+        for report_group in answer.json["reportGroups"]
     ]
 
 
@@ -67,7 +67,7 @@ async def test_pages_of_groups_leave_nothing_out(desk: People) -> None:
     while cursor is not None:
         query = "?limit=3" + (f"&cursor={cursor}" if cursor else "")
         page = (await mod.get(f"{DESK}/report-groups{query}")).json
-        seen += [each["targetId"] for each in page["reportGroups"]]
+        seen += [report_group["targetId"] for report_group in page["reportGroups"]]
         cursor = page["nextCursor"]
     assert seen == ["user6", "user5", "user4", "user3", "user2", "user1", "user0"]
 
@@ -82,9 +82,9 @@ async def test_a_malformed_report_does_not_end_the_list_of_groups(desk: People) 
         {"_id": made[2]["id"]}, {"$set": {"reason": 7}}, bypass_document_validation=True
     )
     first = (await mod.get(f"{DESK}/report-groups?limit=2")).json
-    assert [each["targetId"] for each in first["reportGroups"]] == ["user3"]
+    assert [report_group["targetId"] for report_group in first["reportGroups"]] == ["user3"]
     rest = (await mod.get(f"{DESK}/report-groups?limit=2&cursor={first['nextCursor']}")).json
-    assert [each["targetId"] for each in rest["reportGroups"]] == ["user1", "user0"]
+    assert [report_group["targetId"] for report_group in rest["reportGroups"]] == ["user1", "user0"]
 
 
 async def test_moderators_are_asked_for_once_for_events_that_come_together(
@@ -151,7 +151,7 @@ async def test_a_hundred_at_a_time(desk: People, monkeypatch: pytest.MonkeyPatch
         await report(desk(f"user{number}"), "user", "mallory")
     monkeypatch.setattr(report_groups, "AT_A_TIME", 2)
     answers = [(await resolve(desk("mod"), "mallory")).json for _ in range(3)]
-    assert [(each["reports"], each["more"]) for each in answers] == [
+    assert [(answer["reports"], answer["more"]) for answer in answers] == [
         (2, True),
         (2, True),
         (1, False),
@@ -169,7 +169,7 @@ async def test_two_moderators_at_once_do_not_undo_each_other(desk: People) -> No
     rows = await desk("mod").chat._context.database.audit.count_documents({"action": "report"})
     assert rows == 12
     kept = (await desk("mod").get(f"{DESK}/reports")).json["reports"]
-    by = {(each["status"], each["resolvedBy"]) for each in kept}
+    by = {(answer["status"], answer["resolvedBy"]) for answer in kept}
     assert by <= {("resolved", "mod"), ("dismissed", "mod2")}
 
 
@@ -207,7 +207,7 @@ async def test_the_standing_of_a_user(desk: People) -> None:
     shown = (await mod.get(f"{DESK}/users/bob?sharedWith=alice")).json["standing"]
     assert (shown["userId"], shown["activeBan"]) == ("bob", shown["bans"][0])
     counts = ("reportsMade", "reportsReceived", "unresolvedReportsReceived", "conversationCount")
-    assert [shown[each] for each in counts] == [1, 2, 1, 1]
+    assert [shown[count] for count in counts] == [1, 2, 1, 1]
     assert [each["targetType"] for each in shown["latestReportsReceived"]] == ["user", "message"]
     assert shown["conversations"] == [
         {

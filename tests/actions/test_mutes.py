@@ -16,7 +16,7 @@ async def test_mutes_are_a_hint(person: People) -> None:
     assert again.json == made.json
     await alice.post("/moderation/mutes", {"conversationId": group})
     page = (await alice.get("/moderation/mutes?limit=1")).json
-    assert [each["conversationId"] for each in page["mutes"]] == [group]
+    assert [mute["conversationId"] for mute in page["mutes"]] == [group]
     async with alice.tab() as tab:
         await bob.send(direct, "hi")
         assert await tab.bodies(1) == ["hi"]

@@ -32,7 +32,7 @@ class Directory:
         await self.gate.wait()
         if self.fails:
             raise RuntimeError("the directory is down")
-        return {each: _profile(each) for each in user_ids if each in NAMES}
+        return {user_id: _profile(user_id) for user_id in user_ids if user_id in NAMES}
 
     def search(self, asked: UserSearch) -> Sequence[str]:
         return [each for each, name in NAMES.items() if asked.query in name][: asked.limit]
@@ -146,7 +146,7 @@ async def test_pages_come_with_their_users(serve: MakePeople, directory: Directo
     ):
         users = (await alice.get(f"{where}include=users")).json["users"]
         assert {*users} == expected, where
-        assert all(each["name"] == NAMES[name] for name, each in users.items())
+        assert all(user["name"] == NAMES[name] for name, user in users.items())
 
 
 async def test_a_list_with_last_messages_has_their_senders(
@@ -182,7 +182,7 @@ async def test_pages_stand_without_a_directory_that_fails(
     alice = (await serve(directory.hooks))("alice")
     direct = await alice.direct("bob")
     answer = (await alice.get("/conversations?include=users")).json
-    assert [each["id"] for each in answer["conversations"]] == [direct]
+    assert [conversation["id"] for conversation in answer["conversations"]] == [direct]
     assert answer["users"] == {}
     assert (await alice.get("/users?ids=bob")).status == 500
     directory.fails = False
@@ -196,7 +196,7 @@ async def test_many_at_once_are_asked_for_once(directory: Directory) -> None:
     while len(directory.asked) < 50:  # noqa: ASYNC110
         await asyncio.sleep(0)
     directory.gate.set()
-    assert [{*each} for each in await asyncio.gather(*asking)] == [{"bob"}] * 50
+    assert [{*result} for result in await asyncio.gather(*asking)] == [{"bob"}] * 50
     assert sum("bob" in each for each in directory.asked) == 1
     assert {*await profiles.find(["bob", "x7"])} == {"bob"}  # Unknown ones are kept as well.
     assert len(directory.asked) == 50
@@ -247,7 +247,7 @@ async def test_a_profile_that_cannot_be_shown_is_left_out(serve: MakePeople, wro
     await alice.direct("bob")
     assert (await alice.get("/conversations?include=users")).json["users"] == {}
     users = (await alice.get("/users?ids=bob,carol")).json["users"]
-    assert [each["id"] for each in users] == ["carol"]
+    assert [user["id"] for user in users] == ["carol"]
 
 
 async def test_a_directory_that_is_late_is_let_rest(directory: Directory) -> None:
@@ -286,7 +286,7 @@ async def test_without_profiles_nobody_is_searched(serve: MakePeople) -> None:
 
 
 async def test_a_search_that_answers_nonsense(serve: MakePeople, directory: Directory) -> None:
-    answer: Any = (each for each in "ab")
+    answer: Any = (letter for letter in "ab")
     hooks = Hooks(profiles=directory.profiles, search_users=lambda _: answer)
     alice = (await serve(hooks))("alice")
     assert (await alice.get("/users?q=x")).status == 500
@@ -306,13 +306,13 @@ async def test_a_changed_profile_is_shown_by_every_process(serve: MakePeople) ->
 
     async def profiles(user_ids: Sequence[str]) -> Mapping[str, Profile]:
         fetched.extend(user_ids)
-        return {each: Profile(name=names[each]) for each in user_ids}
+        return {user_id: Profile(name=names[user_id]) for user_id in user_ids}
 
     one, other = await serve(Hooks(profiles=profiles)), await serve(Hooks(profiles=profiles))
 
     async def shown(people: Callable[[str], Person]) -> list[str]:
         answer = await people("alice").get("/users?ids=bob,carol")
-        return [each["name"] for each in answer.json["users"]]
+        return [user["name"] for user in answer.json["users"]]
 
     async with one("bob").tab(), other("bob").tab() as tab:
         for people in (one, other):

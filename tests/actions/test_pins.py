@@ -78,8 +78,8 @@ async def test_fifty_are_pinned_at_most_however_many_come_at_once(person: People
     group = await alice.group("bob")
     sent = [(await alice.send(group, f"m{number}"))["id"] for number in range(54)]
     answers = await asyncio.gather(*(pin(alice, group, each) for each in sent))
-    assert sorted(each.status for each in answers) == [200] * 50 + [422] * 4
-    assert {each.code for each in answers if each.status == 422} == {"PIN_LIMIT_EXCEEDED"}
+    assert sorted(answer.status for answer in answers) == [200] * 50 + [422] * 4
+    assert {answer.code for answer in answers if answer.status == 422} == {"PIN_LIMIT_EXCEEDED"}
     assert len(await ids(alice, group)) == 50
 
 
@@ -92,9 +92,9 @@ async def test_deleted_ones_stay_and_removed_ones_give_way(
     for each in sent[:50]:
         await pin(alice, group, each)
     await alice.delete(sent[0])
-    assert [each["deletedAt"] is None for each in await pinned(alice, group)] == [True] * 49 + [
-        False
-    ]
+    assert [message["deletedAt"] is None for message in await pinned(alice, group)] == [
+        True
+    ] * 49 + [False]
     await database["messages"].delete_one({"_id": sent[1]})  # As retention does.
     assert len(await pinned(alice, group)) == 49
     assert (await pin(alice, group, sent[50])).status == 200
@@ -115,7 +115,7 @@ async def test_an_admin_who_is_none_any_more_does_not_pin(person: People) -> Non
 
     pins = asyncio.gather(*(pin(bob, group, each) for each in sent))
     at_the_answer, answers = await asyncio.gather(demote(), pins)
-    assert {each.status for each in answers} <= {200, 403}
+    assert {answer.status for answer in answers} <= {200, 403}
     assert await ids(alice, group) == at_the_answer
 
 

@@ -34,7 +34,7 @@ async def found(who: Person, query: str, **more: Any) -> list[str]:
     asked = {"q": query, "prefix": "true", **more}
     answer = await who.get("/search/messages", params=asked)
     assert answer.status == 200, answer
-    return [each["body"] for each in answer.json["messages"]]
+    return [message["body"] for message in answer.json["messages"]]
 
 
 async def test_the_last_word_may_go_on(person: People) -> None:
@@ -67,7 +67,7 @@ async def test_whole_words_come_first(person: People) -> None:
     while cursor is not None:
         params = {"q": "word", "prefix": "true", "limit": "2", **cursor}
         page = (await alice.get("/search/messages", params=params)).json
-        paged += [each["body"] for each in page["messages"]]
+        paged += [message["body"] for message in page["messages"]]
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
@@ -169,10 +169,10 @@ async def test_the_index_is_used_and_bounds_what_is_read(
         await database.command("profile", 0)
     profiled = database["system.profile"].find({"command.aggregate": "messages"}).sort("ts", 1)
     first, second = await profiled.to_list(None)
-    for each in (first, second):
-        assert each["command"]["hint"] == "conversation_terms"
-        assert each["docsExamined"] <= 20
-        assert each["keysExamined"] <= 45
+    for query in (first, second):
+        assert query["command"]["hint"] == "conversation_terms"
+        assert query["docsExamined"] <= 20
+        assert query["keysExamined"] <= 45
 
 
 async def test_a_rarer_word_is_looked_for_first(person: People, database: Database) -> None:
@@ -279,10 +279,12 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
         if not query.strip():
             continue
         page = await chat.api.search_messages("alice", query, prefix=True, limit=200)
-        scores = {each.id: naive_prefix_score(query, each.body) for each in mine}
+        scores = {message.id: naive_prefix_score(query, message.body) for message in mine}
         expected = sorted(
             (each for each in mine if scores[each.id]),
             key=lambda each: (scores[each.id], each.created_at, each.id),
             reverse=True,
         )
-        assert [each.id for each in page.messages] == [each.id for each in expected[:200]], query
+        assert [message.id for message in page.messages] == [each.id for each in expected[:200]], (
+            query
+        )

@@ -33,7 +33,7 @@ async def test_reactions_are_grouped_earliest_first(person: People) -> None:
         ],
     }
     now = await bob.unreact(message["id"], "👍")
-    assert [each["emoji"] for each in now["reactions"]] == ["🎉", "👍"]
+    assert [reaction["emoji"] for reaction in now["reactions"]] == ["🎉", "👍"]
     assert await bob.unreact(message["id"], "👍") == now
     assert await carol.unreact(message["id"], "🎉") == await carol.unreact(message["id"], "none")
 
@@ -103,8 +103,8 @@ async def test_hundreds_react_to_one_message_at_once(make_chat: MakeChat) -> Non
 
         await asyncio.gather(*(react(number, f"e{number % 5}") for number in range(200)))
         (now,) = (await chats[1].api.list_messages("alice", group.id, limit=1)).messages
-        assert [each.count for each in now.reactions] == [40] * 5
-        told = sorted(user_id for each in now.reactions for user_id in each.user_ids)
+        assert [reaction.count for reaction in now.reactions] == [40] * 5
+        told = sorted(user_id for reaction in now.reactions for user_id in reaction.user_ids)
         assert told == sorted(users)
 
     await scenario()
@@ -118,7 +118,7 @@ async def twice(chat: Chat, conversation_id: str) -> None:
     message = await chat.api.send_message("alice", conversation_id, "hi")
     await asyncio.gather(*(chat.api.add_reaction("alice", message.id, "x") for _ in range(20)))
     (now,) = (await chat.api.list_messages("alice", conversation_id, limit=1)).messages
-    assert [each.count for each in now.reactions] == [1]
+    assert [reaction.count for reaction in now.reactions] == [1]
 
 
 async def test_the_limit_holds_at_once(make_chat: MakeChat) -> None:
@@ -136,10 +136,10 @@ async def test_the_limit_holds_at_once(make_chat: MakeChat) -> None:
             ),
             return_exceptions=True,
         )
-        refused = [each for each in outcomes if isinstance(each, ReactionLimitExceeded)]
+        refused = [outcome for outcome in outcomes if isinstance(outcome, ReactionLimitExceeded)]
         (now,) = (await chat.api.list_messages("alice", group.id, limit=1)).messages
         assert (len(now.reactions), len(refused)) == (10, 50)
-        of_users = [each.user_ids[0] for each in now.reactions]
+        of_users = [reaction.user_ids[0] for reaction in now.reactions]
         assert max(map(of_users.count, of_users)) <= 4
 
     await prove(scenario, sabotage=patch.object(edits, "_room", lambda *_: {}))
@@ -153,12 +153,12 @@ async def test_a_message_has_so_many_reactions_in_all(make_chat: MakeChat) -> No
     async def scenario() -> None:
         message = await chat.api.send_message("alice", group.id, "hi")
         outcomes = await asyncio.gather(
-            *(chat.api.add_reaction(each, message.id, "👍") for each in users),
+            *(chat.api.add_reaction(user, message.id, "👍") for user in users),
             return_exceptions=True,
         )
-        refused = [each for each in outcomes if isinstance(each, ReactionLimitExceeded)]
+        refused = [outcome for outcome in outcomes if isinstance(outcome, ReactionLimitExceeded)]
         (now,) = (await chat.api.list_messages("alice", group.id, limit=1)).messages
-        assert ([each.count for each in now.reactions], len(refused)) == ([10], 10)
+        assert ([reaction.count for reaction in now.reactions], len(refused)) == ([10], 10)
         here = now.reactions[0].user_ids[0]
         assert await chat.api.add_reaction(here, message.id, "👍") == now
         await chat.api.remove_reaction(here, message.id, "👍")

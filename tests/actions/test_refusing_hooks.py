@@ -47,8 +47,8 @@ async def test_can_create_gets_the_conversation_that_would_be(serve: MakePeople)
     assert [asked[0].kind, asked[0].user_ids] == ["direct", ("bob",)]
     assert [asked[1].kind, asked[1].user_ids] == ["group", ("cat", "bob")]
     assert [asked[2].kind, asked[2].user_ids] == ["group", ()]
-    assert {each.user_id for each in asked} == {"ann"}
-    metadata = [each.json["conversation"]["metadata"] for each in (direct, group, empty)]
+    assert {user.user_id for user in asked} == {"ann"}
+    metadata = [answer.json["conversation"]["metadata"] for answer in (direct, group, empty)]
     assert metadata == [{"order": 1}, {"order": 2}, {}]
 
 
@@ -175,7 +175,7 @@ async def test_can_leave_is_about_participants_of_groups_who_leave(serve: MakePe
     assert asked == []
     # Before the last admin is looked at.
     assert (await left(ann, here)).code == "LEAVE_NOT_ALLOWED"
-    assert {(each.user_id, each.conversation.id) for each in asked} == {("ann", here)}
+    assert {(user.user_id, user.conversation.id) for user in asked} == {("ann", here)}
     asked.clear()
     body = {"userId": "bob"}
     removed = await ann.call("DELETE", f"/conversations/{here}/participants", json=body)
@@ -286,4 +286,4 @@ async def test_nobody_leaves_by_a_set_of_participants(make_chat: MakeChat) -> No
     # Others are removed, and users who are not in the group leave nothing.
     await chat.conversations.set_participants("ann", group, {"ann": "admin"})
     left = await chat.conversations.set_participants("shop", group, {"bob": "admin"})
-    assert [each.user_id for each in left.participants] == ["bob"]
+    assert [participant.user_id for participant in left.participants] == ["bob"]

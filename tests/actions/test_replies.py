@@ -172,7 +172,7 @@ async def test_a_thread_is_paged(person: People) -> None:
     told, cursor = [], ""
     for _ in range(3):
         page = (await alice.get(path + cursor)).json
-        told += [each["body"] for each in page["messages"]]
+        told += [message["body"] for message in page["messages"]]
         cursor = f"&cursor={page['nextCursor']}"
     assert (told, page["nextCursor"]) == (["4", "3", "2", "1", "0"], None)
     main = (await alice.get(f"/conversations/{conversation_id}/messages?limit=1")).json

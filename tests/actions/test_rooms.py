@@ -54,7 +54,7 @@ async def test_the_keys_are_in_every_answer_and_event(person: People) -> None:
         shown = (await alice.get(path)).json["conversation"]
         assert (shown["frozen"], shown["slowModeSeconds"]) == (False, 0)
     listed = (await alice.get("/conversations")).json["conversations"]
-    assert {each["frozen"] for each in listed} == {False}
+    assert {conversation["frozen"] for conversation in listed} == {False}
 
     async def freeze() -> None:
         answer = await update(alice, group, frozen=True, slowModeSeconds=30, name="Quiet")

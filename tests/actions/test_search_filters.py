@@ -493,7 +493,7 @@ async def test_it_finds_what_was_sent_before_it_was_switched_on(
     await before.send(conversation_id, "before")
     alice = (await serve(search_filters=True))("alice")
     assert await found(alice, senderId="alice") == ["before"]
-    names = {each.index for each in await indexes.differences(before.chat._database)}
+    names = {difference.index for difference in await indexes.differences(before.chat._database)}
     assert names == {*FILTERS}
     assert await indexes.differences(alice.chat._database) == []
     await make_chat()

@@ -28,7 +28,7 @@ async def found(who: Person, query: str, **more: Any) -> list[str]:
     """The bodies that a search finds."""
     answer = await who.get("/search/messages", params={"q": query, **more})
     assert answer.status == 200, answer
-    return [each["body"] for each in answer.json["messages"]]
+    return [message["body"] for message in answer.json["messages"]]
 
 
 async def test_every_term_must_be_there(person: People) -> None:
@@ -141,7 +141,7 @@ async def test_results_are_paged_by_rank(person: People, database: Database) -> 
     while True:
         params = {"q": "word", "limit": "5", **cursor}
         page = (await alice.get("/search/messages", params=params)).json
-        paged += [each["body"] for each in page["messages"]]
+        paged += [message["body"] for message in page["messages"]]
         if page["nextCursor"] is None:
             break
         cursor = {"cursor": page["nextCursor"]}
@@ -162,12 +162,12 @@ async def test_a_page_is_filled_with_what_may_be_read(serve: MakePeople) -> None
     for number in range(40):
         await alice.send(conversation_id, f"word {number} {'odd' if number % 2 else 'even'}")
     page = (await alice.get("/search/messages?q=word&limit=15")).json
-    bodies = [each["body"] for each in page["messages"]]
+    bodies = [message["body"] for message in page["messages"]]
     assert bodies == [f"word {number} even" for number in range(38, 8, -2)]
     params = {"q": "word", "limit": "15", "cursor": page["nextCursor"]}
     page = (await alice.get("/search/messages", params=params)).json
     assert (len(page["messages"]), page["nextCursor"]) == (5, None)
-    assert any(each.message for each in asked)
+    assert any(entry.message for entry in asked)
 
 
 async def test_in_a_conversation_that_the_hosts_rule_opens(serve: MakePeople) -> None:
@@ -205,10 +205,10 @@ async def test_a_body_of_many_different_characters(person: People, database: Dat
     sent = await asyncio.gather(
         alice.send(conversation_id, body), *(bob.send(conversation_id, "hi") for _ in range(50))
     )
-    assert sorted(each["seq"] for each in sent) == list(range(1, 52))
+    assert sorted(message["seq"] for message in sent) == list(range(1, 52))
     assert await found(alice, body[100:103]) == [body]
     page = await alice.chat.api.search_messages("alice", body[:2_048])
-    assert [each.body for each in page.messages] == [body]
+    assert [message.body for message in page.messages] == [body]
     assert await found(alice, body[-3:]) == []
     stored = await database["messages"].find_one({"_id": sent[0]["id"]})
     assert stored is not None
@@ -216,11 +216,11 @@ async def test_a_body_of_many_different_characters(person: People, database: Dat
 
 
 def of_one_term(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    return [each[:6] + "aaaa" for each in tokens_of(conversation_id, entries)]
+    return [token[:6] + "aaaa" for token in tokens_of(conversation_id, entries)]
 
 
 def of_one_conversation(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    return ["aaaaaa" + each[6:] for each in tokens_of("the same", entries)]
+    return ["aaaaaa" + token[6:] for token in tokens_of("the same", entries)]
 
 
 def of_anything(conversation_id: str, entries: Iterable[str]) -> list[str]:
@@ -328,13 +328,13 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
         if not query.strip():
             continue
         hits = (await chat.api.search_messages("alice", query, limit=200)).messages
-        scores = {each.id: naive_score(query, each.body) for each in mine}
+        scores = {message.id: naive_score(query, message.body) for message in mine}
         expected = sorted(
             (each for each in mine if scores[each.id]),
             key=lambda each: (scores[each.id], each.created_at, each.id),
             reverse=True,
         )
-        assert [each.id for each in hits] == [each.id for each in expected[:200]], query
+        assert [hit.id for hit in hits] == [each.id for each in expected[:200]], query
 
 
 def generated(strategy: st.SearchStrategy[str], count: int) -> list[str]:

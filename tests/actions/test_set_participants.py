@@ -44,7 +44,7 @@ async def put(who: Person, group: str, **participants: str) -> Answer:
 
 def roles_in(answer: Answer) -> dict[str, str]:
     shown = answer.json["conversation"]["participants"]
-    return {each["userId"]: each["role"] for each in shown}
+    return {participant["userId"]: participant["role"] for participant in shown}
 
 
 WANTED = {"alice": "admin", "bob": "admin", "dan": "member", "eve": "admin"}
@@ -68,8 +68,8 @@ async def test_one_step_is_one_event_of_each_kind(person: People) -> None:
         {"bob"},
     ]
     assert {each.data["actorId"] for each in events} == {"alice"}
-    for each in events:
-        shown = each.data["conversation"]["participants"]
+    for event in events:
+        shown = event.data["conversation"]["participants"]
         assert {one["userId"]: one["role"] for one in shown} == WANTED
 
 
@@ -126,9 +126,9 @@ async def test_those_who_stay_keep_their_place(keyed: Chat) -> None:
     after = await keyed.conversations.set_participants(
         "alice", group.id, {"dan": "member", "bob": "admin", "alice": "member"}
     )
-    assert [each.user_id for each in after.participants] == ["alice", "bob", "dan"]
-    before = {each.user_id: each for each in group.participants}
-    stays = {each.user_id: each for each in after.participants}
+    assert [participant.user_id for participant in after.participants] == ["alice", "bob", "dan"]
+    before = {participant.user_id: participant for participant in group.participants}
+    stays = {participant.user_id: participant for participant in after.participants}
     assert stays["bob"].joined_at == before["bob"].joined_at
     assert stays["bob"].last_read_message_id == first.id
     assert (await keyed.api.get_conversation("bob", group.id)).unread_count == 1
@@ -216,9 +216,9 @@ async def test_a_pending_request_is_approved(keyed: Chat) -> None:
         "alice", group.id, {"alice": "admin", "bob": "member"}
     )
     page = await keyed.api.list_join_requests("alice", group.id, status="approved")
-    assert [(each.status, each.resolved_by) for each in page.join_requests] == [
-        ("approved", "alice")
-    ]
+    assert [
+        (join_request.status, join_request.resolved_by) for join_request in page.join_requests
+    ] == [("approved", "alice")]
 
 
 async def test_a_direct_conversation_is_none_of_it(keyed: Chat) -> None:
@@ -263,7 +263,7 @@ async def test_two_admins_who_set_each_other_out(make_chat: MakeChat) -> None:
             chats[1].conversations.set_participants("bob", group.id, {"bob": "admin"}),
             return_exceptions=True,
         )
-        refused = [each for each in answers if isinstance(each, ChatError)]
+        refused = [answer for answer in answers if isinstance(answer, ChatError)]
         assert [each.code for each in refused] == ["NOT_CONVERSATION_ADMIN"]
 
 
@@ -283,5 +283,9 @@ async def test_read_marks_at_the_same_time_are_not_lost(make_chat: MakeChat) -> 
         *(chats[1].api.mark_read(name, group.id, message.id) for name in readers),
     )
     after = await chats[0].api.get_conversation("alice", group.id)
-    read = {each.user_id for each in after.participants if each.last_read_message_id}
+    read = {
+        participant.user_id
+        for participant in after.participants
+        if participant.last_read_message_id
+    }
     assert read >= set(readers)

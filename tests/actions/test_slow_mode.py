@@ -36,9 +36,9 @@ async def test_slow_mode_spaces_the_messages_of_members(person: People) -> None:
         await say(bob, group, threadRootMessageId=root["id"]),
         await bob.post(f"/messages/{source['id']}/forward", {"conversationId": group}),
     ]
-    for each in refused:
-        assert refusal(each) == (429, "SLOW_MODE")
-        assert 55 <= int(each.headers["Retry-After"]) <= 60
+    for answer in refused:
+        assert refusal(answer) == (429, "SLOW_MODE")
+        assert 55 <= int(answer.headers["Retry-After"]) <= 60
     again = await say(bob, group, "first", clientMessageId="k")
     assert (again.status, again.json["message"]["id"]) == (200, first.json["message"]["id"])
     # Nothing but sending is slow, and nobody else.
@@ -115,12 +115,12 @@ async def test_one_message_of_each_member_at_once(make_chat: MakeChat) -> None:
             for who in (*members, "alice")
         )
         page = await chats[1].api.list_messages("alice", group.id, limit=200)
-        by = [each.sender_id for each in page.messages]
+        by = [message.sender_id for message in page.messages]
         assert {who: by.count(who) for who in (*members, "alice")} == {
             **dict.fromkeys(members, 1),
             "alice": 12,
         }
-        assert [each.seq for each in page.messages] == [*range(15, 0, -1)]
+        assert [message.seq for message in page.messages] == [*range(15, 0, -1)]
         assert sent == {"done": 15, SlowMode.__name__: 33}
 
     await prove(scenario, sabotage=patch.object(slow_mode, "refuse", AsyncMock(return_value={})))

@@ -35,7 +35,7 @@ async def page(who: Person, group: str, root: str, query: str) -> Any:
 
 
 def seqs(found: Any) -> list[int]:
-    return [each["seq"] for each in found["messages"]]
+    return [message["seq"] for message in found["messages"]]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ async def test_the_sum_is_that_of_the_conversations(person: People) -> None:
         for _ in range(size):
             await bob.send(group, "a word")
     listed = (await alice.get("/conversations")).json["conversations"]
-    assert sum(each["unreadCount"] for each in listed) == 6
+    assert sum(conversation["unreadCount"] for conversation in listed) == 6
     assert (await number(alice))["all"] == numbers(6, 0, 2)
 
 

@@ -47,7 +47,7 @@ async def test_edits_at_once_leave_each_text_once(desk: People) -> None:
     await asyncio.gather(*(alice.edit(message["id"], f"e{n}") for n in range(1, 9)))
     (shown,) = (await mod.get(f"{DESK}/messages/{message['id']}?before=0&after=0")).json["messages"]
     versions = (await mod.get(f"{DESK}/messages/{message['id']}/versions")).json["versions"]
-    texts = [each["body"] for each in versions] + [shown["body"]]
+    texts = [version["body"] for version in versions] + [shown["body"]]
     assert sorted(texts) == [f"e{n}" for n in range(9)]
 
 

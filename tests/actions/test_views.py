@@ -35,7 +35,7 @@ async def viewed(who: Person, conversation_id: str, **given: Any) -> Any:
 async def listed(who: Person, query: str = "") -> list[str]:
     answer = await who.get(f"/conversations?{query}")
     assert answer.status == 200, answer
-    return [each["id"] for each in answer.json["conversations"]]
+    return [conversation["id"] for conversation in answer.json["conversations"]]
 
 
 async def test_a_view_is_private_and_everywhere_in_the_users_answers(person: People) -> None:
@@ -98,7 +98,7 @@ async def test_pages_are_filled_around_hidden_ones(person: People) -> None:
     for group in groups[1:5]:
         await viewed(alice, group, hidden=True)
     first = (await alice.get("/conversations?limit=1")).json
-    assert [each["id"] for each in first["conversations"]] == [groups[5]]
+    assert [conversation["id"] for conversation in first["conversations"]] == [groups[5]]
     assert await listed(alice, f"limit=1&cursor={first['nextCursor']}") == [groups[0]]
 
 

@@ -289,7 +289,9 @@ async def done(who: Person, method: str, path: str, **given: Any) -> dict[str, A
 async def text_of(database: Database) -> dict[str, str]:
     """All that stands in each collection, as text; short-lived signals aside."""
     return {
-        each: json_util.dumps(await database[each].find().sort("_id", 1).to_list(None))
-        for each in await database.list_collection_names()
-        if each != "signals"
+        collection_name: json_util.dumps(
+            await database[collection_name].find().sort("_id", 1).to_list(None)
+        )
+        for collection_name in await database.list_collection_names()
+        if collection_name != "signals"
     }

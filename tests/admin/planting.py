@@ -30,7 +30,7 @@ class Case:
 
     @property
     def of_indexes(self) -> bool:
-        return any(each.startswith("index.") for each in self.kinds)
+        return any(kind.startswith("index.") for kind in self.kinds)
 
 
 def in_group(plant: Plant, kinds: frozenset[str], *, mends: bool = False) -> Case:
@@ -63,7 +63,7 @@ def reader(user_id: str, change: Update) -> Plant:
     return update(
         "conversations",
         lambda w: {"_id": w.group, "participants.userId": user_id},
-        lambda w: {"$set": {f"participants.$.{name}": each for name, each in change(w).items()}},
+        lambda w: {"$set": {f"participants.$.{name}": value for name, value in change(w).items()}},
     )
 
 
@@ -168,7 +168,7 @@ async def another_direct(database: Database, world: World) -> None:
     for collection in ("conversations", "counters"):
         found = await database[collection].find_one({"_id": world.direct})
         assert found is not None
-        readers = [{**MEMBER, "userId": each, "role": "admin"} for each in ("alice", "bob")]
+        readers = [{**MEMBER, "userId": name, "role": "admin"} for name in ("alice", "bob")]
         empty = {"seq": 0, "counted": 0} if collection == "counters" else {"participants": readers}
         await database[collection].insert_one(
             {**found, **empty, "_id": "another"}, bypass_document_validation=True

@@ -68,4 +68,6 @@ async def run(*arguments: str, **env: str) -> Run:
 
 async def kept(database: Database, *collections: str) -> list[Any]:
     """All that stands in some collections."""
-    return [await database[each].find().sort("_id", 1).to_list(None) for each in collections]
+    return [
+        await database[collection].find().sort("_id", 1).to_list(None) for collection in collections
+    ]

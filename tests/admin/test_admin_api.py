@@ -46,7 +46,9 @@ async def test_an_erasure_is_that_of_the_command(chat: Chat, database: Database)
     erased = await chat.admin.erase_user("bob", by="shop")
     assert erased.is_over
     page = await chat.api.list_messages("ann", group)
-    assert [(each.body, each.sender_id) for each in page.messages] == [("", erased.pseudonym)]
+    assert [(message.body, message.sender_id) for message in page.messages] == [
+        ("", erased.pseudonym)
+    ]
     (row,) = await audited(database, "erase-user")
     assert (row["actorUserId"], row["targetId"]) == ("shop", erased.pseudonym)
     # A second run finds nothing, and is no mistake.
@@ -151,7 +153,7 @@ async def test_an_export_has_all_data_of_the_user(chat: Chat) -> None:
     counts = await chat.admin.export_user("bob", lines.append, by="shop")
     assert counts["message"] == 1
     assert sum(counts.values()) == len(lines)
-    assert [each["body"] for each in lines if each["kind"] == "message"] == ["a secret of bob"]
+    assert [line["body"] for line in lines if line["kind"] == "message"] == ["a secret of bob"]
     with pytest.raises(UserNotFound):
         await chat.admin.export_user("bbo", lines.append, by="shop")
 

@@ -65,7 +65,7 @@ def test_a_peer_that_is_missing_takes_only_its_rows(
 def test_peers_are_measured_only_when_they_are_asked_for() -> None:
     plain, peers = cli.chosen((), peers=False), cli.chosen((), peers=True)
     assert not [each.name for each in plain if each.peer]
-    assert [each.name for each in peers] == ["N1", "N2", "S1", "S1b", "S2", "S3", "S4", "S5", "S6"]
+    assert [peer.name for peer in peers] == ["N1", "N2", "S1", "S1b", "S2", "S3", "S4", "S5", "S6"]
     assert [each.name for each in cli.chosen(("S3", "P1"), peers=False)] == ["P1", "S3"]
     assert len(plain) + len(peers) == len(ROWS)
 
@@ -95,13 +95,13 @@ def test_an_install_that_fails_is_said(programs: Programs) -> None:
 
 def test_libraries_are_pinned_by_hash() -> None:
     asked, locked = (
-        json.loads((socket_io.FILES / each).read_text()) for each in socket_io.PACKAGES
+        json.loads((socket_io.FILES / package).read_text()) for package in socket_io.PACKAGES
     )
-    packages = {name: each for name, each in locked["packages"].items() if name}
+    packages = {name: package for name, package in locked["packages"].items() if name}
     assert locked["packages"][""]["dependencies"] == asked["dependencies"]
     for name, version in asked["dependencies"].items():
         assert packages[f"node_modules/{name}"]["version"] == version
-    assert all(each["integrity"].startswith("sha512-") for each in packages.values())
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
     assert "://" not in (socket_io.FILES / "package-lock.json").read_text()
 
 
@@ -115,8 +115,8 @@ def test_the_ratio_is_the_median_of_the_rounds() -> None:
 
 @pytest.mark.parametrize(("theirs", "ahead"), [(1.1e-3, True), (1e-3, True), (0.9e-3, False)])
 def test_above_one_the_chat_is_ahead(theirs: float, ahead: bool) -> None:
-    rows = (each for each in ROWS.values() if each.peer)
-    assert all(each.goals == (AHEAD,) for each in rows)
+    rows = (row for row in ROWS.values() if row.peer)
+    assert all(row.goals == (AHEAD,) for row in rows)
     line = Line(ROWS["S1"], compared([1e-3], [theirs]))
     assert line.met is ahead
 

@@ -58,9 +58,9 @@ async def everything(people: People, world: World) -> list[tuple[str, int]]:
         answer = await people(user_id).call(method, path, **given)
         return f"{user_id} {method} {path}", answer.status
 
-    answers = await asyncio.gather(*(call(*each) for each in _reads(world)))
+    answers = await asyncio.gather(*(call(*read) for read in _reads(world)))
     held_id = await _held(people)
-    return [*answers, *[await call(*each) for each in _writes(world, held_id)]]
+    return [*answers, *[await call(*write) for write in _writes(world, held_id)]]
 
 
 Call = tuple[str, str, str, Any]
@@ -76,7 +76,7 @@ def _reads(world: World) -> Iterator[Call]:
         *(f"{group}/messages", f"{group}/threads/{world.root}/messages", f"{group}/invites"),
         f"{group}/bans",
         *(f"{group}/messages/{each}" for each in (world.root, world.answer, world.gone)),
-        *(f"{group}/join-requests?status={each}" for each in ("pending", "approved", "denied")),
+        *(f"{group}/join-requests?status={name}" for name in ("pending", "approved", "denied")),
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
         *("/search/messages?senderId=bob", "/search/messages?mentions=bob&limit=1"),
         "/search/messages?hasAttachments=true",
@@ -84,7 +84,7 @@ def _reads(world: World) -> Iterator[Call]:
         *(f"/invites/{world.code}", "/moderation/blocks", "/moderation/mutes?limit=1"),
         "/presence?userIds=alice,bob,mallory",
         "/conversations?include=lastMessage,unread&q=o&unread=true",
-        *(f"{group}/messages?{each}={world.root}" for each in ("around", "after")),
+        *(f"{group}/messages?{name}={world.root}" for name in ("around", "after")),
         *("/mentions", "/mentions?limit=1", "/threads", "/threads?limit=1", "/unread"),
         "/conversations?archived=false&favourite=false",
     ):
@@ -347,11 +347,11 @@ async def test_the_rest_of_a_page_is_there(serve: MakePeople, database: Database
     path = cursor = f"/conversations/{group}/messages?limit=2"
     while cursor:
         page = (await alice.get(cursor)).json
-        found += [each["body"] for each in page["messages"]]
+        found += [message["body"] for message in page["messages"]]
         cursor = page["nextCursor"] and f"{path}&cursor={page['nextCursor']}"
     assert found == ["8", "2", "0"]
     after = alice.chat.api.list_messages_after
-    assert [each.body for each in await after("alice", group, 3, limit=2)] == ["8"]
+    assert [message.body for message in await after("alice", group, 3, limit=2)] == ["8"]
     lost = await database["messages"].find_one({"seq": 2})
     answer = await alice.get(f"/conversations/{group}/messages/{(lost or {})['_id']}")
     assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND")
@@ -377,7 +377,7 @@ async def test_a_ban_that_cannot_be_read_stays_in_force(
     cursor: str | None = ""
     while cursor is not None:
         page = (await person("mod").get(f"/moderation/bans?limit=1{cursor}")).json
-        listed += [each["id"] for each in page["bans"]]
+        listed += [ban["id"] for ban in page["bans"]]
         cursor = page["nextCursor"] and f"&cursor={page['nextCursor']}"
     assert {"b0", "b3"} <= set(listed)
     await person("mod").call("DELETE", "/moderation/bans/b1")

@@ -27,7 +27,7 @@ async def test_what_is_planted_is_named(people: People, database: Database) -> N
         await case.plant(database, world)
         place = getattr(world, case.place) if case.place else None
         found = await violations_in(Store(database), place)
-        named[name] = {each.kind for each in found}
+        named[name] = {event.kind for event in found}
         assert all(each.id and each.collection and each.found != each.expected for each in found)
         would = await repair(Store(database), world.group, dry_run=True)
         assert bool(would) is case.mends, name
@@ -46,7 +46,7 @@ async def test_unread_counts_are_counted_again(people: People, database: Databas
 
     with patch.object(unread, "_reader", late):
         found = await violations_in(Store(database), world.group)
-    assert {(each.kind, each.found) for each in found} == {
+    assert {(event.kind, event.found) for event in found} == {
         ("unread.count", f"{shown} of {user_id}") for user_id, shown in (("carol", 3), ("erin", 5))
     }
 
@@ -89,9 +89,11 @@ async def test_the_command_checks(people: People, database: Database, tool: Tool
         tool("check"),
         tool("check", "--dry-run"),
     )
-    kinds = {each["kind"] for each in found_by(everywhere)["violations"]}
+    kinds = {violation["kind"] for violation in found_by(everywhere)["violations"]}
     assert kinds == {"sent.count", "reactions.repeated", "mute.id"}
-    (sent,) = [each for each in found_by(here)["violations"] if each["kind"] == "sent.count"]
+    (sent,) = [
+        violation for violation in found_by(here)["violations"] if violation["kind"] == "sent.count"
+    ]
     assert sent == {
         "kind": "sent.count",
         "collection": "conversations",

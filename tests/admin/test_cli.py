@@ -87,9 +87,9 @@ async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPat
         failed = await run("indexes", command, "--mongo-url", AWAY)
         assert failed.exit_code == 1
         said.append(failed.output)
-    for each in said:
-        assert each.startswith("Error: MongoDB was not reached")
-        assert len(each.splitlines()) == 1
+    for text in said:
+        assert text.startswith("Error: MongoDB was not reached")
+        assert len(text.splitlines()) == 1
 
 
 async def test_a_wrong_url_is_one_line(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ async def use_an_invite(session: ClientSession, base: str) -> str:
 
 async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:
     async with embedded.Mongod(tmp_path) as mongod:
-        with pytest.raises(SetupError, match="Is another one running.*end that one.*`--data`"):
+        with pytest.raises(SetupError, match=r"Is another one running.*end that one.*`--data`"):
             await embedded.Mongod(tmp_path).__aenter__()
         assert mongod.pid
 

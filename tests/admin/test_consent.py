@@ -88,7 +88,7 @@ async def test_a_dry_run_writes_nothing(people: People, tool: Tool, database: Da
     for words, arguments in ASKING.items():
         if words == ("moderation", "discard-held"):
             continue
-        given = [there.get(each, each) for each in arguments]
+        given = [there.get(argument, argument) for argument in arguments]
         for options in (("--dry-run",), ("--dry-run", "--yes")):
             done = await tool(*words, *given, *options)
             assert (done.code, "Dry run: nothing was written." in done.output) == (0, True), done

@@ -46,11 +46,11 @@ HEARTBEAT = 0.3
 def states_of(done: Run) -> dict[str, str]:
     """The state of each point, after a run whose exit code goes with them."""
     document = json.loads(done.output)
-    states = {each["name"]: each["state"] for each in document["points"]}
+    states = {point["name"]: point["state"] for point in document["points"]}
     problems = [*states.values()].count("problem")
     assert document["problems"] == problems
     assert done.code == (1 if problems else 0)
-    assert all(bool(each["advice"]) == (each["state"] != "ok") for each in document["points"])
+    assert all(bool(point["advice"]) == (point["state"] != "ok") for point in document["points"])
     return states
 
 
@@ -140,7 +140,7 @@ async def test_each_member_is_asked(tmp_path: Path) -> None:
             await indexes.apply(Store(client["chat"]))
         assert await examine(mongods.url, "chat") == {"role": "warning"}
         primary = await mongods.wait_primary()
-        dead, alive = [each for each in mongods.members if each is not primary]
+        dead, alive = [member for member in mongods.members if member is not primary]
         await mongods.kill(dead)
         done = await run("doctor", "--mongo-url", mongods.url, "--database", "chat")
         assert f"{dead.host} does not answer" in done.output
@@ -332,7 +332,7 @@ async def seen_through(aiohttp_client: Any, proxy: Proxy, **headers: str) -> dic
     client = await aiohttp_client(app)
     url = str(client.make_url("/api/chat"))
     points = points_of_proxy(url, headers, heartbeat=HEARTBEAT)
-    return {each.name: each async for each in points}
+    return {point.name: point async for point in points}
 
 
 async def test_a_proxy_in_front(
@@ -345,7 +345,7 @@ async def test_a_proxy_in_front(
     user = {"X-User": "doctor"}
 
     def red(points: dict[str, Point]) -> list[str]:
-        return [name for name, each in points.items() if each.state != "ok"]
+        return [name for name, point in points.items() if point.state != "ok"]
 
     async with serving(mongo_url, database.name, *interval) as base:
         origin = base.removesuffix("/api/chat")

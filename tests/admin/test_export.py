@@ -21,7 +21,7 @@ from tests.admin.running import People, Tool
 from tests.conftest import Database, MakeChat, MakePeople
 
 Rows = dict[str, list[dict[str, Any]]]
-BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
+BARE = {str(model_field.alias) for model_field in BareMessage.model_fields.values()}
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ async def expected(people: People, life: Life, database: Database) -> Rows:
     trail = await database["audit"].find().to_list(None)
     return {
         **life.rows,
-        "ban": [{"id": "expired"}, *({"id": each["id"]} for each in life.rows["ban"])],
-        "audit": [{"id": each["_id"]} for each in trail],
+        "ban": [{"id": "expired"}, *({"id": row["id"]} for row in life.rows["ban"])],
+        "audit": [{"id": row["_id"]} for row in trail],
         "message": own,
         "reaction": [
             {"messageId": named["id"], "emoji": "👍"},
@@ -57,33 +57,39 @@ async def expected(people: People, life: Life, database: Database) -> Rows:
             {"messageId": first["id"], "emoji": "💡"},
         ],
         "mention": [
-            {"messageId": each["id"], "senderId": each["senderId"], "createdAt": each["createdAt"]}
-            for each in (named, first)
+            {
+                "messageId": message["id"],
+                "senderId": message["senderId"],
+                "createdAt": message["createdAt"],
+            }
+            for message in (named, first)
         ],
         "forward": [
             {"messageId": each["id"], "forwardedFrom": each["forwardedFrom"], "senderId": "bob"}
             for each in (life.touched["forward"],)
         ],
         "participation": [
-            {"conversationId": each["id"], **participant_of(each)}
-            for each in (await user.get("/conversations")).json["conversations"]
+            {"conversationId": conversation["id"], **participant_of(conversation)}
+            for conversation in (await user.get("/conversations")).json["conversations"]
         ],
     }
 
 
 def participant_of(conversation: dict[str, Any]) -> dict[str, Any]:
-    (found,) = (each for each in conversation["participants"] if each["userId"] == USER)
+    (found,) = (
+        participant for participant in conversation["participants"] if participant["userId"] == USER
+    )
     return {name: found[name] for name in ("role", "joinedAt", "lastReadMessageId")}
 
 
 def by_kind(lines: Iterable[dict[str, Any]], like: Rows) -> Rows:
     """The lines, with the fields that are looked at."""
     got: Rows = {}
-    for each in lines:
-        kind = each.pop("kind")
-        each.setdefault("attachments", None)  # Most messages have none.
-        looked_at = like[kind][0] if like.get(kind) else each
-        got.setdefault(kind, []).append({name: each[name] for name in looked_at})
+    for line in lines:
+        kind = line.pop("kind")
+        line.setdefault("attachments", None)  # Most messages have none.
+        looked_at = like[kind][0] if like.get(kind) else line
+        got.setdefault(kind, []).append({name: line[name] for name in looked_at})
     return got
 
 
@@ -101,7 +107,7 @@ async def test_every_line_is_there(
     await people("alice").send(await people("alice").group("bob"), "of no concern")
     run = await tool("users", "export", USER)
     wanted = await expected(people, life, database)
-    lines = [json.loads(each) for each in run.output.split("\n") if each]
+    lines = [json.loads(part) for part in run.output.split("\n") if part]
     assert in_order(by_kind(map(dict, lines), wanted)) == in_order(wanted)
     assert "LINES" in run.errors
 
@@ -144,15 +150,15 @@ async def test_a_scan_goes_past_every_document_once(
         monkeypatch.setattr(scanning, "STRETCH", stretch)
         await database["bans"].delete_many({})
         await database["bans"].insert_many(
-            [{"_id": each, "odd": each in (1, "2")} for each in ids],
+            [{"_id": key, "odd": key in (1, "2")} for key in ids],
             bypass_document_validation=True,
         )
         seen = [each async for _, found in scanning.scan(store, store.bans, {}) for each in found]
-        assert [each["_id"] for each in seen] == ids
+        assert [row["_id"] for row in seen] == ids
         odd = [
-            each["_id"]
+            row["_id"]
             async for _, found in scanning.scan(store, store.bans, {"odd": True})
-            for each in found
+            for row in found
         ]
         assert odd == [1, "2"]
 
@@ -172,9 +178,9 @@ async def test_who_came_back_to_history_since_joining(people: People, tool: Tool
         assert answer.status == 200, answer
     assert (await user.call("PATCH", f"{here}/view", json={"favourite": True})).status == 200
     run = await tool("users", "export", USER)
-    lines = [json.loads(each) for each in run.output.splitlines()]
-    assert [each["id"] for each in lines if each["kind"] == "message"] == [mine["id"]]
-    (participation,) = [each for each in lines if each["kind"] == "participation"]
+    lines = [json.loads(line) for line in run.output.splitlines()]
+    assert [line["id"] for line in lines if line["kind"] == "message"] == [mine["id"]]
+    (participation,) = [line for line in lines if line["kind"] == "participation"]
     assert participation["hiddenUpToSeq"] == 2
     assert participation["view"] == {"favourite": True}
     assert "a secret of alice" not in run.output

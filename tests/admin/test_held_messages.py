@@ -29,11 +29,11 @@ async def hold(who: Person, conversation_id: str, body: str = "bad") -> str:
 async def test_what_waits_is_listed(people: People, moderate: Moderate) -> None:
     alice, mod = people("alice"), people("mod")
     group = await alice.group()
-    ids = [await hold(alice, group, f"bad {each}\n\x1b[31mred") for each in range(3)]
+    ids = [await hold(alice, group, f"bad {number}\n\x1b[31mred") for number in range(3)]
     (page,) = [(await mod.get("/moderation/held")).json["heldMessages"]]
     assert (await moderate("held", "--json")).json == {"heldMessages": page, "more": False}
     lines = await moderate("held", "--limit", "2", "--json-lines")
-    assert [json.loads(each)["id"] for each in lines.output.splitlines()] == [ids[2], ids[1]]
+    assert [json.loads(line)["id"] for line in lines.output.splitlines()] == [ids[2], ids[1]]
     assert "more than 2" in lines.errors
     table = (await moderate("held")).output
     head, first, *_ = table.splitlines()

@@ -59,7 +59,7 @@ WHISPER = {
 def written(tmp_path: Path, *lines: Any) -> str:
     """The path of a file with these lines; text stands as it is."""
     file = tmp_path / "lines.jsonl"
-    said = [each if isinstance(each, str) else json.dumps(each) for each in lines]
+    said = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     file.write_text("\n".join(said) + "\n")
     return str(file)
 
@@ -77,7 +77,9 @@ def test_every_field_of_a_line_is_documented() -> None:
     for shape, title in ((ConversationLine, "Of a \\*\\*conv"), (MessageLine, "Of a \\*\\*mess")):
         (part,) = re.findall(rf"{title}.*?\n\n(\|.*?)\n\n", text, re.S)
         first = "".join(row.split(" | ")[0] for row in part.splitlines() if "| - " not in row)
-        fields = {each.alias or name for name, each in shape.model_fields.items()} - {"kind"}
+        fields = {model_field.alias or name for name, model_field in shape.model_fields.items()} - {
+            "kind"
+        }
         assert {*re.findall(r"`(\w+)`", first)} == fields
 
 
@@ -89,9 +91,9 @@ async def test_what_is_left_out_follows_from_the_rest(
     assert (await tool("check", "--json")).json["violations"] == []
     ada, grace = people("ada"), people("grace")
     (room,) = [
-        each
-        for each in (await ada.get("/conversations")).json["conversations"]
-        if each["type"] == "group"
+        conversation
+        for conversation in (await ada.get("/conversations")).json["conversations"]
+        if conversation["type"] == "group"
     ]
     assert len(room["id"]) == 24, "an id with a colon becomes another one"
     assert room["unreadCount"] == 0, "without a word everything is read"
@@ -176,8 +178,8 @@ async def test_a_wrong_line_is_named_and_nothing_is_written(
 ) -> None:
     refusal = (await tool("conversations", "import", written(tmp_path, *lines))).refusal_at_work
     assert said in refusal
-    for each in ("conversations", "counters", "messages"):
-        assert await database[each].count_documents({}) == 0
+    for name in ("conversations", "counters", "messages"):
+        assert await database[name].count_documents({}) == 0
 
 
 @pytest.mark.parametrize("is_above", [True, False])

@@ -69,7 +69,7 @@ async def test_a_hold_stops_retention(
         live = {"conversationId": group, "deletedAt": None}
         assert await database["messages"].count_documents(live) == stays
     heads = await database["counters"].find({"_id": {"$in": [held, theirs]}}).to_list(None)
-    assert {each["floorSeq"] for each in heads} == {0}
+    assert {head["floorSeq"] for head in heads} == {0}
     await tool("legal-hold", "lift", "conversation", held, *AS_MOD)
     done = await tool("retention", "--older-than", "30", *mode, *DO, "--json")
     assert (done.json["retention"]["messages"], done.json["retention"]["held"]) == (1, 1)
@@ -161,7 +161,7 @@ async def test_versions_under_a_hold_do_not_expire(
 
     async def expiring() -> set[str]:
         rows = await database["message_versions"].find({"expiresAt": {"$type": "date"}}).to_list()
-        return {each["messageId"] for each in rows}
+        return {row["messageId"] for row in rows}
 
     first = await edited(mallory)
     elsewhere = await alice.send(await alice.group(), "before")
@@ -210,7 +210,7 @@ async def test_holds_are_listed_and_kept_in_the_audit_trail(
     assert nothing.output == "Nothing done: user eve is not held.\n"
     await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
     rows = await database["audit"].find().sort("at", 1).to_list(None)
-    assert [(each["action"], each["targetId"]) for each in rows] == [
+    assert [(row["action"], row["targetId"]) for row in rows] == [
         ("legal-hold", group),
         ("legal-hold", "mallory"),
         ("lift-legal-hold", "mallory"),

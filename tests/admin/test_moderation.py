@@ -133,7 +133,7 @@ async def test_reports_are_looked_at(people: People, moderate: Moderate) -> None
     )
     assert len(table.output.splitlines()) == 3
     assert newest.json["more"]
-    assert [each["targetId"] for each in newest.json["reports"]] == ["mallory"]
+    assert [report["targetId"] for report in newest.json["reports"]] == ["mallory"]
     (found,) = messages.json["reports"]
     assert not messages.json["more"]
     assert found["evidence"]["body"] == "ugly\n\x1b[31mred"
@@ -160,7 +160,7 @@ async def test_a_report_is_settled(people: People, moderate: Moderate, database:
         moderate("audit", "--json"),
     )
     assert one.json == {"report": done}
-    assert [each["targetType"] for each in left.json["reports"]] == ["user"]
+    assert [report["targetType"] for report in left.json["reports"]] == ["user"]
     (row,) = trail.json["audit"]
     assert {**row, "id": "", "at": ""} == {
         "id": "",
@@ -223,9 +223,9 @@ async def test_another_length_takes_the_place_of_a_ban(
         )
         for days in range(1, 6)
     ]
-    await asyncio.gather(*(bans.ban(context, each) for each in plans))
+    await asyncio.gather(*(bans.ban(context, plan) for plan in plans))
     rows = (await kept(database, "bans"))[0]
-    (stands,) = [each for each in rows if each["revokedAt"] is None]
+    (stands,) = [row for row in rows if row["revokedAt"] is None]
     assert (len(rows), stands["reason"], stands["activeUserId"]) == (6, "spam", "mallory")
     assert (await mallory.get("/conversations")).code == "USER_BANNED"
 
@@ -254,7 +254,7 @@ async def test_a_removed_message_is_restored(
     assert (
         "no moderator" in (await moderate("restore-message", lost["id"], *AS_MOD)).refusal.lower()
     )
-    bodies = [each["body"] for each in await alice.listed(f"/conversations/{group}/messages")]
+    bodies = [message["body"] for message in await alice.listed(f"/conversations/{group}/messages")]
     assert bodies == ["", "kept"]
 
 
@@ -263,8 +263,8 @@ async def test_lists_come_as_lines(people: People, moderate: Moderate) -> None:
     group = await alice.group()
     sent = [(await alice.send(group, f"m{number}"))["id"] for number in range(3)]
     found = await moderate("find", "--user", "alice", "--limit", "2", "--json-lines")
-    rows = [json.loads(each) for each in found.output.splitlines()]
-    assert [each["id"] for each in rows] == [sent[2], sent[1]]
+    rows = [json.loads(line) for line in found.output.splitlines()]
+    assert [row["id"] for row in rows] == [sent[2], sent[1]]
     assert "more than 2" in found.errors
 
 

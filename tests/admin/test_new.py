@@ -70,12 +70,12 @@ def test_it_says_what_it_made(here: Path) -> None:
     said = make("shop", "--into", "some_folder").output.splitlines()
     # Where the chat itself is installed from a folder, as here, a sentence stands behind.
     assert "on a server, replace it by a released version" in said.pop()
-    made = {each.relative_to("some_folder") for each in Path("some_folder").rglob("*.*")}
+    made = {path.relative_to("some_folder") for path in Path("some_folder").rglob("*.*")}
     assert said[0] == "Made some_folder/:"
-    assert {Path(each.strip()) for each in said[1:-3]} == {*made, Path("Makefile")}
+    assert {Path(text.strip()) for text in said[1:-3]} == {*made, Path("Makefile")}
     assert said[-3:-1] == ["Next:", "  cd some_folder"]
     assert len(Path("some_folder/shop/app.py").read_text().splitlines()) <= 40
-    assert not [each for each in Path("some_folder").rglob("*.*") if "myapp" in each.read_text()]
+    assert not [path for path in Path("some_folder").rglob("*.*") if "myapp" in path.read_text()]
     assert Path("some_folder").stat().st_mode & 0o777 == 0o777 & ~umask()
     assert os.listdir(here) == ["some_folder"]
 
@@ -109,10 +109,10 @@ def needed_by(requirement: str, seen: set[str]) -> Iterator[str]:
         return
     seen.add(name)
     yield name
-    for each in metadata.requires(name) or ():
-        marker = Requirement(each).marker
+    for require in metadata.requires(name) or ():
+        marker = Requirement(require).marker
         if not marker or any(marker.evaluate({"extra": extra}) for extra in (*asked.extras, "")):
-            yield from needed_by(each, seen)
+            yield from needed_by(require, seen)
 
 
 def is_here(distribution: str) -> bool:
@@ -133,10 +133,10 @@ def test_what_the_app_needs_is_no_name_for_it(here: Path, monkeypatch: pytest.Mo
     packages = {
         package
         for package, distributions in metadata.packages_distributions().items()
-        if needed & {canonicalize_name(each) for each in distributions}
+        if needed & {canonicalize_name(distribution) for distribution in distributions}
         and new.NAME.fullmatch(package)
     }
-    assert {each for each in packages if make(each).exit_code != 2} == set()
+    assert {package for package in packages if make(package).exit_code != 2} == set()
 
 
 def test_an_empty_folder_is_filled(here: Path) -> None:

@@ -65,7 +65,7 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
     ).output == "1 are tried again.\n"
     assert (await tool("notifications", "retry", "--all", "--json")).json == {"retried": 2}
     rows = await database["notifications"].find().to_list(None)
-    assert {(each["state"], each["tries"], "expiresAt" in each) for each in rows} == {
+    assert {(row["state"], row["tries"], "expiresAt" in row) for row in rows} == {
         ("waiting", 0, False)
     }
 

@@ -33,7 +33,7 @@ async def age(database: Database, *collections: str, days: int = 40) -> None:
     """Let all that happened be some days old."""
     for name in collections:
         for row in await database[name].find().to_list(None):
-            then = {each: row[each] - timedelta(days=days) for each in TIMES if row.get(each)}
+            then = {time: row[time] - timedelta(days=days) for time in TIMES if row.get(time)}
             await database[name].update_one({"_id": row["_id"]}, {"$set": then})
 
 
@@ -90,7 +90,7 @@ async def test_what_is_over_goes_and_what_is_not_stays(
     assert (pending["userId"], pending["status"]) == ("eve", "pending")
     assert (await database["presence"].find_one({}) or {})["_id"] == "eve"
     rows = await database["audit"].find().sort("at", 1).to_list(None)
-    assert [(each["from"], each["to"]) for each in rows] == [(None, "begun"), ("begun", "done")]
+    assert [(row["from"], row["to"]) for row in rows] == [(None, "begun"), ("begun", "done")]
     assert rows[1]["details"]["reports"] == 1
 
 
@@ -145,7 +145,7 @@ async def test_a_message_that_is_restored_behind_the_retention_is_emptied(
     plan = await retention.plan_retention(context, "mod", wanted)
     await retention.carry_out(context, "mod", plan)
     monkeypatch.undo()
-    assert [each.status for each in answers] == [200]
-    bodies = [each["body"] for each in await database["messages"].find().to_list(None)]
+    assert [answer.status for answer in answers] == [200]
+    bodies = [message["body"] for message in await database["messages"].find().to_list(None)]
     assert bodies == ["", "", ""]
     assert (await mod.post(f"{removed}/restore")).code == "MESSAGE_NOT_RESTORABLE"

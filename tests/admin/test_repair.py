@@ -59,7 +59,7 @@ async def test_the_command_repairs(people: People, database: Database, tool: Too
     assert "not repaired:\nKIND" in done.output
     assert (await send(people, world)) == 201
     left = found_by(await tool("check", "--repair", "--json"))
-    assert ([each["kind"] for each in left["violations"]], left["repaired"]) == (
+    assert ([violation["kind"] for violation in left["violations"]], left["repaired"]) == (
         *(["reactions.repeated"], []),
     )
 

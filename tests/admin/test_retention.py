@@ -40,17 +40,19 @@ async def head_of(database: Database, conversation_id: str) -> dict[str, Any]:
 async def stored(database: Database, conversation_id: str) -> dict[int, Message]:
     """The messages of a conversation as they are kept, by seq."""
     rows = database["messages"].find({"conversationId": conversation_id}).sort("seq", 1)
-    return {each["seq"]: each for each in await rows.to_list(None)}
+    return {row["seq"]: row for row in await rows.to_list(None)}
 
 
 async def require_true_counts(database: Database, group: str, *readers: Person) -> None:
     """Everybody's unread count is what there is behind their read state from others."""
     found = await database["conversations"].find_one({"_id": group})
     assert found is not None
-    read = {each["userId"]: each["lastReadSeq"] for each in found["participants"]}
+    read = {
+        participant["userId"]: participant["lastReadSeq"] for participant in found["participants"]
+    }
     rows = (await stored(database, group)).values()
     for reader in readers:
-        others = [each["seq"] for each in rows if each["senderId"] != reader.user_id]
+        others = [row["seq"] for row in rows if row["senderId"] != reader.user_id]
         counted = sum(seq > read[reader.user_id] for seq in others)
         assert await reader.unread(group) == counted, reader.user_id
 
@@ -91,14 +93,14 @@ async def test_old_messages_become_tombstones_before_peoples_eyes(
     again = await tool(*MONTH, "--conversation", group)
     assert again.output.startswith("Deleted 0 messages in 0 conversations")
     assert await stored(database, group) == rows
-    audited = [each async for each in database["audit"].find().sort("at", 1)]
+    audited = [row async for row in database["audit"].find().sort("at", 1)]
     assert [(each["action"], each["targetId"], each["to"]) for each in audited] == [
         *(("retention", "all", to) for to in ("begun", "done")),
         *(("retention", group, to) for to in ("begun", "done")),
     ]
     trail = [each for each in audited if each["to"] == "done"]
     assert [each["details"]["run"] for each in audited if each["to"] == "begun"] == [
-        each["_id"] for each in trail
+        row["_id"] for row in trail
     ]
     counts = {"messages": 2, "conversations": 1, "held": 0}
     assert trail[0]["details"] == {
@@ -132,7 +134,7 @@ async def test_what_is_removed_is_gone_from_every_list(
     assert done.output.startswith("Removed 3 messages in 1 conversation, from before 2")
 
     assert await head_of(database, group) == {**head, "floorSeq": 3}
-    assert [await each.unread(group) for each in (alice, bob, carol)] == [2, 1, 0]
+    assert [await person.unread(group) for person in (alice, bob, carol)] == [2, 1, 0]
     (left,) = await bob.listed(f"{here}/messages")
     assert left["id"] == answer["id"]
     preview = {"id": parent["id"], "senderId": "", "excerpt": "", "deleted": True}
@@ -140,7 +142,7 @@ async def test_what_is_removed_is_gone_from_every_list(
     page = await bob.get(f"{here}/messages?limit=2&cursor={cursor}")
     assert page.json == {"messages": [], "nextCursor": None}
     after = await bob.chat.api.list_messages_after("bob", group, 0)
-    assert [each.seq for each in after] == [4, 5]
+    assert [message.seq for message in after] == [4, 5]
     found = {each["id"] for each in await bob.listed("/search/messages?q=needle")}
     assert found == {reply["id"], answer["id"]}
     (threaded,) = await bob.listed(f"{here}/threads/{root['id']}/messages")

@@ -107,7 +107,7 @@ async def test_a_missing_right_stops_a_command_before_it_begins(
     before = await kept(ours, *collections)
     rights = needed(name)
     rights[-1]["actions"].pop()
-    rights = [each for each in rights if each["actions"]]
+    rights = [right for right in rights if right["actions"]]
     last = [*OF_COMMANDS[name]][-1]
     url = await a_user(mongod, "operator", rights)
     refused = await command(url, *RUNS[name][0])

@@ -63,7 +63,7 @@ async def test_the_numbers_are_those_counted_one_by_one(
     database: Database, tool: Tool, seed: int
 ) -> None:
     histories = await histories_of(database, seed)
-    complete = [day(each) for each in range(DAYS + 5, 0, -1)]
+    complete = [day(number) for number in range(DAYS + 5, 0, -1)]
     done = await tool("stats", "update", "--json")
     assert done.json["statistics"]["before"] == day(0)
     shown = (await tool("stats", "show", "--since", complete[0], "--json")).json["days"]
@@ -77,18 +77,19 @@ async def test_the_numbers_are_those_counted_one_by_one(
         require_median(each["medianSecondsToAnswer"], seconds)
     for messages in histories:
         await require_buckets(database, messages)
-    by_conversation = messages_by_conversation(histories, {day(each) for each in range(1, 8)})
+    by_conversation = messages_by_conversation(histories, {day(number) for number in range(1, 8)})
     busy = (await tool("stats", "busiest", "--limit", "5", "--json")).json
     assert busy["more"] == (len(by_conversation) > 5)
     ranked = sorted(by_conversation.items(), key=lambda each: (-each[1], each[0]))
-    assert [(each["conversationId"], each["messages"]) for each in busy["conversations"]] == (
-        ranked[:5]
-    )
+    assert [
+        (conversation["conversationId"], conversation["messages"])
+        for conversation in busy["conversations"]
+    ] == (ranked[:5])
     of_one = ("show", "--since", complete[0], "--conversation", histories[0][0]["conversationId"])
     lines = (await tool("stats", *of_one, "--json-lines")).output.splitlines()
     alone = counted(histories[:1], complete)
     assert {each["day"]: each["messages"] for each in map(json.loads, lines)} == {
-        name: each["messages"] for name, each in alone.items()
+        name: value["messages"] for name, value in alone.items()
     }
 
 
@@ -117,8 +118,8 @@ def test_the_median_is_off_by_less_than_its_bucket() -> None:
         seconds = [
             dice.uniform(0, 2 ** dice.randrange(1, 19)) for _ in range(dice.randrange(1, 99))
         ]
-        buckets = [bucket_of(each) for each in seconds]
-        found = median_of({each: buckets.count(each) for each in buckets})
+        buckets = [bucket_of(second) for second in seconds]
+        found = median_of({bucket: buckets.count(bucket) for bucket in buckets})
         require_median(found, sorted(seconds))
         if len(seconds) % 2:
             low, high = bounds_of(bucket_of(median(seconds)))
@@ -207,7 +208,7 @@ async def test_malformed_messages_are_left_out(database: Database, chat: Chat) -
     await update(chat._context, StatsPeriod())
     (row,) = await rows_of(database)
     assert (row["messages"], row["senderIds"]) == (9, ["a", "b"])
-    left = [each for each in messages if each["seq"] not in odd]
+    left = [message for message in messages if message["seq"] not in odd]
     assert sum(row["answers"]) == sum(
         one["senderId"] != two["senderId"] for one, two in pairwise(left)
     )
@@ -235,17 +236,19 @@ async def test_a_day_of_a_long_history_is_found_by_an_index(database: Database, 
         for name in ("messages", "counters", "daily_stats")
     }
     assert all(of.values())
-    for each in (*of["messages"], *of["counters"], *of["daily_stats"]):
-        assert "COLLSCAN" not in each["planSummary"], each
+    for message in (*of["messages"], *of["counters"], *of["daily_stats"]):
+        assert "COLLSCAN" not in message["planSummary"], message
     for each in of["messages"]:
         assert each["planSummary"] == "IXSCAN { conversationId: 1, seq: 1 }"
     assert sum(each["docsExamined"] for each in of["messages"]) < 1_200
-    covered = [each for each in of["daily_stats"] if each.get("docsExamined") == 0]
+    covered = [
+        daily_stat for daily_stat in of["daily_stats"] if daily_stat.get("docsExamined") == 0
+    ]
     assert len(covered) >= 2
 
 
 async def test_old_rows_are_removed(database: Database, tool: Tool) -> None:
-    await write_history(database, [("a", midnight(each)) for each in range(9, 0, -1)])
+    await write_history(database, [("a", midnight(number)) for number in range(9, 0, -1)])
     kept = (await tool("stats", "update", "--keep-days", "4", "--yes", "--json")).json["statistics"]
     assert (kept["since"], kept["rows"], kept["removed"]) == (day(4), 4, 0)
     whole = (await tool("stats", "update", "--since", day(9), "--json")).json["statistics"]
@@ -254,7 +257,7 @@ async def test_old_rows_are_removed(database: Database, tool: Tool) -> None:
         "statistics"
     ]
     assert (later["rows"], later["removed"]) == (0, 7)
-    assert [each["day"] for each in await rows_of(database)] == [day(2), day(1)]
+    assert [row["day"] for row in await rows_of(database)] == [day(2), day(1)]
 
 
 async def test_what_is_shown_and_what_is_refused(
@@ -275,7 +278,7 @@ async def test_what_is_shown_and_what_is_refused(
     (line,) = (await tool("stats", "show")).output.splitlines()[1:]
     assert line.split() == [day(1), "3", "3", "2", "1", "0.5"]
     rows = (await tool("stats", "busiest", "--public")).output.splitlines()[1:]
-    assert [each.split(maxsplit=3) for each in rows] == [[channel, "1", "1", "Engine room"]]
+    assert [row.split(maxsplit=3) for row in rows] == [[channel, "1", "1", "Engine room"]]
     today = await tool("stats", "update", "--until", day(0))
     assert "not complete" in today.refusal
     wrong = await tool("stats", "show", "--since", "yesterday")
@@ -293,7 +296,7 @@ async def test_an_erased_user_is_counted_and_not_named(
     people: People, database: Database, tool: Tool
 ) -> None:
     people("mod")
-    await write_history(database, [(each, midnight(1)) for each in ("ada", "mallory", "ada")])
+    await write_history(database, [(name, midnight(1)) for name in ("ada", "mallory", "ada")])
     await tool("stats", "update")
     before = (await tool("stats", "show", "--json")).json
     exported = (await tool("users", "export", "mallory")).output.splitlines()

@@ -48,7 +48,7 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
         retried = await tool("webhooks", "retry", *chosen, "--json")
         assert retried.json == {"retried": count}, chosen
     rows = await database["webhook_deliveries"].find().to_list(None)
-    assert {(each["state"], each["tries"], "expiresAt" in each) for each in rows} == {
+    assert {(row["state"], row["tries"], "expiresAt" in row) for row in rows} == {
         ("waiting", 0, False)
     }
 

@@ -38,7 +38,7 @@ async def make_world(people: People) -> World:
     gone = await bob.send(group, "oops", **given)
     await bob.react(gone["id"], "👍")
     await bob.delete(gone["id"])
-    await asyncio.gather(*(each.react(root["id"], "🦋") for each in (alice, bob, carol)))
+    await asyncio.gather(*(person.react(root["id"], "🦋") for person in (alice, bob, carol)))
     await alice.edit(root["id"], "the root", mentions=["bob"])
     await bob.read(group, reply["id"])
     await alice.read(group, gone["id"])

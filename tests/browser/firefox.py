@@ -137,9 +137,9 @@ class Window:
 
     async def press(self, *keys: str) -> None:
         """Press keys, the ones before the last held down: `press("Control", "k")`."""
-        values = [KEYS.get(each, each) for each in keys]
-        down = [{"type": "keyDown", "value": each} for each in values]
-        up = [{"type": "keyUp", "value": each} for each in reversed(values)]
+        values = [KEYS.get(key, key) for key in keys]
+        down = [{"type": "keyDown", "value": value} for value in values]
+        up = [{"type": "keyUp", "value": value} for value in reversed(values)]
         await self._keys([*down, *up])
 
     async def type(self, text: str) -> None:

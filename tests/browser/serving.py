@@ -55,7 +55,7 @@ async def keep(request: web.Request, response: web.StreamResponse) -> None:
 
 async def few_samples(chat: Chat, _: Attachments) -> None:
     """What most tests need: a group of all, and a direct conversation."""
-    others = [each for each in NAMES if each != "ada"]
+    others = [name for name in NAMES if name != "ada"]
     made = await chat.api.create_group_conversation("ada", user_ids=others, name="Engine room")
     for sender, body in (
         ("ada", "Welcome to the engine room!"),
@@ -214,7 +214,7 @@ class Demo:
     async def bodies(self, user_id: str, conversation_id: str) -> list[str]:
         """What was said, oldest first."""
         page = await self.get(user_id, f"/conversations/{conversation_id}/messages", limit="200")
-        return [each["body"] for each in reversed(page["messages"])]
+        return [message["body"] for message in reversed(page["messages"])]
 
     async def read_all(self, user_id: str, conversation_id: str) -> None:
         path = f"/conversations/{conversation_id}"

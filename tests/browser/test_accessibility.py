@@ -75,7 +75,7 @@ def tour(visit: Visit, demo: Demo, size: dict[str, Any], language: Language) -> 
 
 
 KNOWN = (
-    *(each.name for each in PEOPLE),
+    *(person.name for person in PEOPLE),
     *("Engine room", "Welcome to the engine room!", "Kernel"),
     "Found a moth in the relay. Taped it into the log book.",
     "Then let's write the recovery path before we need it.",

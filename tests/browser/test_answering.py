@@ -33,8 +33,8 @@ async def test_a_reply_quotes_and_the_quote_follows(visit: Visit, demo: Demo) ->
     await expect(linus.get_by_text("Replying to Dennis")).to_be_hidden()
 
     quotes = [main_list(page).locator(".quote:visible") for page in (linus, dennis)]
-    for each in quotes:
-        await expect(each).to_have_text("Dennis Tabs or spaces?")
+    for quote in quotes:
+        await expect(quote).to_have_text("Dennis Tabs or spaces?")
     sent = await demo.newest("linus", conversation_id)
     assert sent["replyToMessageId"] == asked["id"]
 

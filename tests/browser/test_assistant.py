@@ -25,7 +25,7 @@ async def test_its_words_are_seen_as_they_come(visit: Visit, demo: Demo) -> None
     await expect(answer).to_contain_text("“Are you there?”")
     await expect(answer).to_contain_text("one ordinary message.")
     page = await demo.get("linus", f"/conversations/{place}/messages")
-    assert [(each["senderId"], each["role"]) for each in page["messages"]] == [
+    assert [(message["senderId"], message["role"]) for message in page["messages"]] == [
         ("eliza", "assistant"),
         ("linus", "user"),
     ]

@@ -110,7 +110,7 @@ async def test_every_route_has_its_method(empty: Page) -> None:
         *routes_with(EVERYTHING, PLUGINS, can_delete=True),
         *(route for plugin in PLUGINS for route in plugin.routes),
     ]
-    expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]
+    expected = [(route.method, re.sub(r"\{\w+\}", "{}", route.path)) for route in routes]
     assert sorted(asked) == sorted(expected)
 
 
@@ -156,8 +156,11 @@ WIRE = {
 
 async def test_types_have_the_fields_of_the_wire() -> None:
     shapes = {**SHAPES, "ConversationWithUnread": SHAPES["Conversation"] | {"unreadCount", "view"}}
-    named = {name: {to_camel(each) for each in model.model_fields} for name, model in WIRE.items()}
-    named["Participant"] = {to_camel(each.name) for each in fields(models.Participant)}
+    named = {
+        name: {to_camel(model_field) for model_field in model.model_fields}
+        for name, model in WIRE.items()
+    }
+    named["Participant"] = {to_camel(field.name) for field in fields(models.Participant)}
     assert {name: shapes[name] for name in named} == named
     assert len(named) == SHAPES_OF_THE_WIRE
 

@@ -235,7 +235,7 @@ async def test_who_has_read_a_message_is_said_by_name_and_live(visit: Visit, dem
     await expect(own.get_by_role("img")).to_have_accessible_name("Delivered to 1")
     await choose(own, "Read by…")
     dialog = linus.get_by_role("dialog", name="Who has read it")
-    part = {each: dialog.get_by_role("region", name=each) for each in ("Read", "Not yet")}
+    part = {name: dialog.get_by_role("region", name=name) for name in ("Read", "Not yet")}
     await expect(dialog.get_by_role("status")).to_have_text("Read by 0 of 3")
     await expect(dialog.get_by_role("region", name="Delivered")).to_contain_text("Grace")
     await expect(part["Read"]).to_be_hidden()

@@ -158,7 +158,9 @@ async def test_what_cannot_be_sent_is_sent_later(
         await banner.get_by_role("button", name="Try again").click()
         await expect(row).to_have_attribute("data-state", "sent")
         await expect(page.get_by_role("button", name="Try again")).to_have_count(0)
-        assert [each.body for each in (await grace.list_messages(direct.id)).messages] == ["Hello?"]
+        assert [message.body for message in (await grace.list_messages(direct.id)).messages] == [
+            "Hello?"
+        ]
 
 
 async def test_what_nobody_sees_is_not_read(host: Host, ada: Page) -> None:

@@ -118,7 +118,7 @@ async def test_deleting_is_asked_for_once(host: Host, ada: Page) -> None:
         await act(row, "Delete")
         looking = Looking(is_phone=False)
         await looking.at(ada, "dialog")
-        assert [each for each in looking.faults if "chat-aio" in each] == []
+        assert [fault for fault in looking.faults if "chat-aio" in fault] == []
         await dialog.get_by_role("button", name="Delete").click()
         await expect(dialog).to_be_hidden()
         await expect(row.locator(".body")).to_have_text("This message was deleted.")

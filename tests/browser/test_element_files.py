@@ -113,10 +113,10 @@ async def test_chosen_pasted_and_dropped_files_are_sent(host: Host, ada: Page) -
         await expect(row.get_by_role("img", name="moth.png")).to_be_visible()
         await expect(row.get_by_role("link")).to_have_count(3)
         await looking.at(ada, "sent")
-        assert [each for each in looking.faults if "chat-aio" in each] == []
+        assert [fault for fault in looking.faults if "chat-aio" in fault] == []
         (message,) = (await grace.list_messages(direct.id)).messages
         assert message.body == "moth.png, one.txt, pasted.txt"
-        assert [each.name for each in message.attachments or ()] == [
+        assert [attachment.name for attachment in message.attachments or ()] == [
             "moth.png",
             "one.txt",
             "pasted.txt",

@@ -86,7 +86,7 @@ async def test_a_thread_is_begun_and_goes_on(host: Host, ada: Page) -> None:
         await expect(thread(ada).locator(".line.edge")).to_have_text("2 replies")
         await expect(messages(ada)).to_have_count(1)
         page = await grace.list_messages(direct.id)
-        assert [each.body for each in page.messages] == ["Which engine?"]
+        assert [message.body for message in page.messages] == ["Which engine?"]
 
 
 async def test_each_thread_has_a_draft_and_the_focus_goes_back(host: Host, ada: Page) -> None:
@@ -212,7 +212,7 @@ async def test_where_it_is_narrow_the_thread_is_all_one_sees(host: Host, open_pa
         await page.get_by_role("button", name="Close the thread").tap()
         await expect(composer(page)).to_be_visible()
         await page.wait_for_function("heard.at(-1)[1].total === 0")
-        assert [each for each in looking.faults if "chat-aio" in each] == []
+        assert [fault for fault in looking.faults if "chat-aio" in fault] == []
 
 
 async def test_where_there_is_room_it_stands_beside(host: Host, open_page: Visit) -> None:
@@ -234,7 +234,7 @@ async def test_where_there_is_room_it_stands_beside(host: Host, open_page: Visit
         await composer(page).press("ArrowUp")
         await expect(page.get_by_text("Editing your message")).to_be_visible()
         await looking.at(page, "edit")
-        assert [each for each in looking.faults if "chat-aio" in each] == []
+        assert [fault for fault in looking.faults if "chat-aio" in fault] == []
 
 
 async def test_who_is_at_the_end_stays_there_with_less_room(host: Host, open_page: Visit) -> None:

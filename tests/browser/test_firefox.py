@@ -21,7 +21,7 @@ async def test_a_conversation_is_held_in_firefox(demo: Demo, tmp_path: Path) -> 
             pytest.fail(NO_FIREFOX, pytrace=False)
         pytest.skip(NO_FIREFOX)
     place = await demo.direct("linus", "dennis")
-    await demo.send("dennis", place, *(f"news {each}" for each in range(80)))
+    await demo.send("dennis", place, *(f"news {number}" for number in range(80)))
     (tmp_path / "profile").mkdir()
     url = f"http://127.0.0.1:{demo.port}/#"
     async with running(tmp_path / "profile", environment("wide", tmp_path)) as firefox:

@@ -106,7 +106,7 @@ async def test_who_waits_in_many_groups_has_one_timer(empty: Page) -> None:
         return [ticks, slow("a"), slow("a", 2), slow("a", 0), slow("d"), waits.in({ id: "a" })];
     """
     nothing = {"seconds": 0, "isOver": False}
-    waiting = [{"seconds": each, "isOver": False} for each in (3, 2)]
+    waiting = [{"seconds": value, "isOver": False} for value in (3, 2)]
     assert await run(empty, script) == [3, *waiting, nothing, nothing, nothing]
     await empty.clock.run_for(2_000)
     assert await run(empty, "return ticks()") == 5

@@ -121,7 +121,11 @@ async def test_who_has_asked_is_let_in_by_an_admin(
     await demo.patch("linus", f"{path}/join-requests", userId="ada", decision="deny")
     await expect(requests).to_contain_text("Nobody is waiting.")
     group = (await demo.get("linus", path))["conversation"]
-    assert {each["userId"] for each in group["participants"]} == {"linus", "dennis", "grace"}
+    assert {participant["userId"] for participant in group["participants"]} == {
+        "linus",
+        "dennis",
+        "grace",
+    }
 
 
 async def test_channels_are_found_joined_and_asked_for(

@@ -58,7 +58,9 @@ async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> Non
 async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: Demo) -> None:
     """With it open the page is as high as what is left of the screen."""
     conversation_id = await demo.direct("linus", "dennis")
-    await demo.send("dennis", conversation_id, *(f"line {each}" for each in range(20)), "the end")
+    await demo.send(
+        "dennis", conversation_id, *(f"line {number}" for number in range(20)), "the end"
+    )
     await demo.read_all("linus", conversation_id)
     linus = await visit("linus", conversation_id, **PHONE)
     last = message(main_list(linus), "the end")
@@ -335,7 +337,7 @@ async def color_of(page: Page, name: str) -> list[int]:
     """The red, green and blue of a custom property, as the page resolves it."""
     await page.evaluate("name => { document.body.style.color = `var(--${name})`; }", name)
     text = await page.evaluate("getComputedStyle(document.body).color")
-    return [int(each) for each in re.findall(r"\d+", text)]
+    return [int(found) for found in re.findall(r"\d+", text)]
 
 
 def contrast(first: list[int], second: list[int]) -> float:
@@ -347,7 +349,7 @@ def contrast(first: list[int], second: list[int]) -> float:
 def luminance(color: list[int]) -> float:
     parts = [each / 255 for each in color]
     linear = [
-        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

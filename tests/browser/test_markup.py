@@ -197,5 +197,5 @@ async def test_names_of_any_characters_are_mentions(empty: Page) -> None:
         const pieces = inlineOf("`a`@ ".repeat(3_000), many).length;
         return [names.map((each) => found(`so *@${each}* and \\`code\\``)), pieces > 3_000];
     """
-    expected = [[each] for each in ("Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++")]
+    expected = [[name] for name in ("Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++")]
     assert await run(empty, script) == [expected, True]

@@ -164,7 +164,7 @@ async def test_a_conversation_is_named_behind_a_hash(visit: Visit, demo: Demo) -
     """Who knows it sees its name, and goes there; to others it is an address."""
     kernel = await demo.group("linus", "dennis", name="Kernel work")
     place = await demo.group("linus", "dennis", "grace", name="Lobby")
-    linus, dennis, grace = [await visit(each, place) for each in ("linus", "dennis", "grace")]
+    linus, dennis, grace = [await visit(name, place) for name in ("linus", "dennis", "grace")]
     field = linus.get_by_role("textbox", name="Message", exact=True)
     await field.press_sequentially("See #kern")
     option = linus.get_by_role("option", name="Kernel work")

@@ -251,7 +251,7 @@ async def test_an_upload_is_cancelled_on_its_way(
     # It was awaited with what is written, and is not any more.
     await write(linus, "without it")
     await expect(main_list(linus).locator("[data-state=sent]")).to_contain_text(["without it"])
-    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def test_each_composer_has_its_own_files(visit: Visit, demo: Demo) -> None:

@@ -213,7 +213,9 @@ async def test_what_comes_while_a_page_is_on_its_way_is_not_lost(empty: Page, pl
 
 async def listed(demo: Demo, count: int) -> list[str]:
     """Groups of linus, the latest first."""
-    made = [await demo.group("linus", "grace", name=f"Group {each:03}") for each in range(count)]
+    made = [
+        await demo.group("linus", "grace", name=f"Group {number:03}") for number in range(count)
+    ]
     return made[::-1]
 
 
@@ -233,7 +235,7 @@ async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo:
         await nav.evaluate("(each) => each.scrollBy(0, 900)")
         await linus.evaluate("() => new Promise(requestAnimationFrame)")
     names |= set(await rows.locator(".row-title").all_inner_texts())
-    assert names >= {f"Group {each:03}" for each in range(170)}
+    assert names >= {f"Group {number:03}" for number in range(170)}
     place = linus.locator("#conversations li", has=last)
     await expect(place).to_have_attribute("aria-posinset", "170")
     await nav.evaluate("(each) => each.scrollTo(0, 0)")
@@ -289,7 +291,7 @@ async def test_what_a_link_opens_keeps_its_place_in_the_list(visit: Visit, demo:
     place = linus.locator("#conversations li", has=linus.locator("[aria-current=page]"))
     await expect(place).to_contain_text("Group 000")
     page = await demo.get("linus", "/conversations", limit="100")
-    ids = [each["id"] for each in page["conversations"]]
+    ids = [conversation["id"] for conversation in page["conversations"]]
     await expect(place).to_have_attribute("aria-posinset", str(ids.index(groups[-1]) + 1))
     await demo.send("grace", groups[-1], "here")
     await linus.locator("#list").evaluate("(each) => each.scrollTo(0, 0)")

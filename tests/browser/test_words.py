@@ -20,7 +20,7 @@ MOMENT = re.compile(r"^\w+(tag|woch), \d+\. \w+ \d{4} um \d\d:\d\d$")
 
 
 async def language_of(page: Page) -> list[str]:
-    return [await page.evaluate(f"document.documentElement.{each}") for each in ("lang", "dir")]
+    return [await page.evaluate(f"document.documentElement.{name}") for name in ("lang", "dir")]
 
 
 async def write(page: Page, body: str, label: str = "composer.message") -> None:
@@ -135,7 +135,7 @@ async def test_names_of_the_other_direction_stay_in_their_place(visit: Visit, de
     linus = await visit("linus", place)
     await expect(linus.get_by_placeholder("Message \u2068אבא\u2069")).to_be_visible()
     await expect(linus.locator("#title")).to_have_text("אבא")
-    title, head = [await left_of(linus, each) for each in ("#title", ".conversation .headings")]
+    title, head = [await left_of(linus, name) for name in ("#title", ".conversation .headings")]
     assert title == head
 
 
@@ -161,7 +161,7 @@ async def test_from_the_right_all_of_it_is_turned(visit: Visit, demo: Demo) -> N
     await expect(log.locator(".message")).to_have_count(2)
     assert await fits(linus)
     assert await middle_of(linus, "#sidebar") > await middle_of(linus, "#timeline")
-    theirs, mine = [f".message[data-from={each}] .bubble" for each in ("other", "me")]
+    theirs, mine = [f".message[data-from={name}] .bubble" for name in ("other", "me")]
     assert await middle_of(linus, mine) < await middle_of(linus, theirs)
     assert await middle_of(linus, ".send") < await middle_of(linus, "#body")
     await linus.goto(f"{linus.url}/details")

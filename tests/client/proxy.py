@@ -36,7 +36,7 @@ class Proxy:
             return
         self._open |= {writer, beyond}
         ways = [self._copy(reader, beyond), self._copy_back(ahead, writer)]
-        both = [asyncio.create_task(each) for each in ways]
+        both = [asyncio.create_task(way) for way in ways]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -76,6 +76,6 @@ async def proxied(target: int) -> AsyncIterator[Proxy]:
         try:
             yield proxy
         finally:
-            for each in tuple(handlers):
-                each.cancel()
+            for handler in tuple(handlers):
+                handler.cancel()
             await asyncio.gather(*handlers, return_exceptions=True)

@@ -39,7 +39,7 @@ async def scripted(*answers: Answer) -> AsyncIterator[Script]:
 
 def says(status: int, told: Any, **headers: str) -> Answer:
     async def answer(_: web.Request) -> web.Response:
-        named = {name.replace("_", "-"): each for name, each in headers.items()}
+        named = {name.replace("_", "-"): header for name, header in headers.items()}
         return web.json_response(told, status=status, headers=named)
 
     return answer

@@ -57,7 +57,7 @@ async def until_said(client: ChatClient, conversation_id: str, body: str) -> lis
     """All that was said up to this, and what was said with it."""
     async with asyncio.timeout(PATIENCE):
         while True:
-            bodies = [each.body for each in await messages_in(client, conversation_id)]
+            bodies = [message.body for message in await messages_in(client, conversation_id)]
             if body in bodies:
                 return bodies
             await asyncio.sleep(0.02)
@@ -73,13 +73,13 @@ async def test_it_answers_others(connect: Connect) -> None:
         await ada.send_message(direct.id, "/sayonara")
         await until_said(ada, direct.id, "echo: /sayonara")
         found = await messages_in(ada, direct.id)
-        answers = [(each.body, each.role) for each in found if each.sender_id == "bot"]
+        answers = [(message.body, message.role) for message in found if message.sender_id == "bot"]
         assert answers == [
             ("echo: /say  well, hello", "assistant"),
             ("well, hello", "assistant"),
             ("echo: /sayonara", "assistant"),
         ]
-        quotes = [each.reply_to_message_id for each in found if each.body == "well, hello"]
+        quotes = [message.reply_to_message_id for message in found if message.body == "well, hello"]
         assert quotes == [asked.id]
         root = asked.id
         await ada.send_message(direct.id, "within", thread_root_message_id=root)
@@ -145,7 +145,7 @@ async def test_an_answer_that_would_be_another_one(connect: Connect) -> None:
         again = BotMessage(client, sent, "clock")
         assert bool(await again.reply(body)) is is_stored
         assert await again.reply("and it is late")
-    assert [each.body for each in await messages_in(ada, group.id)][1:] == [
+    assert [message.body for message in await messages_in(ada, group.id)][1:] == [
         *("one", "and it is late")
     ]
 
@@ -169,9 +169,9 @@ async def test_a_handler_that_fails(connect: Connect, caplog: pytest.LogCaptureF
         await ada.send_message(group.id, "one")
         await ada.send_message(group.id, "two")
         await until_said(ada, group.id, "to two")
-    failed = [each for each in caplog.records if "failed at message" in each.message]
+    failed = [record for record in caplog.records if "failed at message" in record.message]
     assert len(failed) == 2
-    assert {each.levelno for each in failed} == {logging.ERROR}
+    assert {record.levelno for record in failed} == {logging.ERROR}
 
 
 async def test_handlers_have_names_of_their_own(connect: Connect) -> None:
@@ -241,11 +241,11 @@ async def test_what_the_stream_cannot_replay(
             async with running(echo(client, place=place)):
                 await ada.send_message(group.id, "last")
                 bodies = await until_said(ada, group.id, "echo: last")
-        said = [each for each in bodies if each.startswith("echo: main")]
+        said = [body for body in bodies if body.startswith("echo: main")]
         assert said == [f"echo: main {number}" for number in range(9)]
         threads = [await ada.list_thread(group.id, each.id) for each in roots]
-        answers = [each.body for page in threads for each in page.messages]
-        assert sorted(each for each in answers if each.startswith("echo")) == [
+        answers = [message.body for page in threads for message in page.messages]
+        assert sorted(answer for answer in answers if answer.startswith("echo")) == [
             f"echo: reply {number}" for number in range(9)
         ]
         assert "echo: gone" not in bodies
@@ -253,7 +253,7 @@ async def test_what_the_stream_cannot_replay(
     sabotage = patch.object(unread._Unread, "_read_thread", AsyncMock())
     await prove(scenario, sabotage=sabotage)
     # Without the threads it says what it does not know.
-    assert [each for each in caplog.messages if each.startswith("9 unread messages")]
+    assert [message for message in caplog.messages if message.startswith("9 unread messages")]
 
 
 async def test_a_conversation_that_cannot_be_read(
@@ -284,8 +284,8 @@ async def test_a_conversation_that_cannot_be_read(
             await ada.send_message(two.id, "again")
             bodies = await until_said(ada, two.id, "echo: again")
     assert "echo: hello" not in bodies
-    assert [each for each in caplog.messages if each.startswith("1 unread messages")]
-    assert [each for each in caplog.messages if "cannot be read" in each]
+    assert [message for message in caplog.messages if message.startswith("1 unread messages")]
+    assert [message for message in caplog.messages if "cannot be read" in message]
 
 
 async def test_it_ends_with_its_client(connect: Connect) -> None:
@@ -333,7 +333,7 @@ async def test_it_waits_for_the_service(pauses: list[int]) -> None:
 async def test_positions_in_a_file(tmp_path: Path) -> None:
     positions = FilePositions(tmp_path / "position")
     assert await positions.load() is None
-    for each in ("c:1", "::1795321336703"):
-        await positions.save(each)
-        assert await FilePositions(tmp_path / "position").load() == each
+    for name in ("c:1", "::1795321336703"):
+        await positions.save(name)
+        assert await FilePositions(tmp_path / "position").load() == name
     assert os.listdir(tmp_path) == ["position"]

@@ -95,7 +95,9 @@ def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int)
         parameters = list(given.parameters.values())[1:]
         if name == "revoke_invite":
             assert parameters.pop(0).name == "conversation_id"
-        theirs_too = [each for each in asked.parameters.values() if each.name != "silent"]
+        theirs_too = [
+            parameter for parameter in asked.parameters.values() if parameter.name != "silent"
+        ]
         assert parameters == theirs_too[acting:], name
         answered = asked.return_annotation
         assert given.return_annotation == ANSWERS.get(answered, answered), name
@@ -141,7 +143,7 @@ async def test_each_route_has_one(
     await attach(ada, bob)
     async with ada.stream():
         pass
-    expect_all([*ROUTES, *(route for each in plugins for route in each.routes)], requested)
+    expect_all([*ROUTES, *(route for plugin in plugins for route in plugin.routes)], requested)
 
 
 async def test_each_route_of_room_controls_has_one(
@@ -178,7 +180,7 @@ async def test_each_route_of_keys_and_metadata_has_one(
         page = await bob.list_conversations(metadata=wanted)
         assert len(page.conversations) == count, wanted
     by_id = await bob.list_conversations(ids=[group.id, "other"])
-    assert [each.id for each in by_id.conversations] == [group.id]
+    assert [conversation.id for conversation in by_id.conversations] == [group.id]
     with pytest.raises(InvalidInput):
         await bob.list_conversations(ids=[])
     sent = await ada.send_message(group.id, "pay")
@@ -250,7 +252,7 @@ async def test_each_route_of_the_desk_has_one(
 
 
 def expect_all(routes: Sequence[Any], requested: set[tuple[str, str]]) -> None:
-    named = {(each.method, each.path) for each in routes}
+    named = {(route.method, route.path) for route in routes}
     assert {route for route in named if not any(fits(route, each) for each in requested)} == set()
 
 
@@ -297,23 +299,23 @@ async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     assert await ada.list_messages(group.id) == await chat.api.list_messages("ada", group.id)
     assert (await ada.list_thread(group.id, root.id, limit=3)).messages[0].id == reply.id
     found = await ada.search_messages("ahoy", conversation_id=group.id)
-    assert [each.id for each in found.messages] == [reply.id]
+    assert [message.id for message in found.messages] == [reply.id]
     typed = await ada.search_messages("aho", prefix=True)
-    assert {each.id for each in typed.messages} >= {reply.id}
+    assert {message.id for message in typed.messages} >= {reply.id}
     filtered = await ada.search_messages(
         sender_id="bob",
         mentions="me",
         since=reply.created_at,
         until=datetime.now(UTC) + timedelta(hours=1),
     )
-    assert [each.id for each in filtered.messages] == [reply.id]
+    assert [message.id for message in filtered.messages] == [reply.id]
     assert (await ada.search_messages("ahoy", has_attachments=True)).messages == ()
     assert (await bob.delete_message(forwarded.id)).deleted_at
     gone = await ada.get_message(direct.id, forwarded.id)
     assert gone.forwarded_from == forwarded.forwarded_from
     await ada.send_typing(group.id, is_typing=False)
     seen = await ada.get_presence(["ada", "bob", "a stranger"])
-    assert {name: each.online for name, each in seen.items()} == {"ada": False, "bob": False}
+    assert {name: value.online for name, value in seen.items()} == {"ada": False, "bob": False}
 
 
 async def keep_order(ada: ChatClient, bob: ChatClient) -> None:
@@ -379,7 +381,7 @@ async def sit_at_the_desk(ada: ChatClient, bob: ChatClient) -> None:
 
 
 def named(user_ids: Sequence[str]) -> dict[str, Profile]:
-    return {each: Profile(name=each.title(), is_bot=each == "bob") for each in user_ids}
+    return {user_id: Profile(name=user_id.title(), is_bot=user_id == "bob") for user_id in user_ids}
 
 
 async def look_up(ada: ChatClient) -> None:

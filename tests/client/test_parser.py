@@ -10,7 +10,7 @@ from chat_aio.client.sse import Frame, Parser
 
 def parsed(*chunks: bytes) -> list[Frame]:
     parser = Parser()
-    return [frame for each in chunks for frame in parser.feed(each)]
+    return [frame for chunk in chunks for frame in parser.feed(chunk)]
 
 
 def test_what_fields_mean() -> None:
@@ -47,7 +47,7 @@ def test_any_chunking_gives_the_same(lines: list[tuple[str, str]], cuts: list[in
     """Also through the middle of a character and of a CRLF, and byte by byte."""
     text = "".join(line + end for line, end in lines).encode()
     whole = parsed(text)
-    places = [0, *sorted(each for each in cuts if each < len(text)), len(text)]
+    places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     chunks = [text[start:end] for start, end in pairwise(places)]
     assert parsed(*chunks) == whole
     assert parsed(*(bytes([each]) for each in text)) == whole

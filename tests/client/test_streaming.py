@@ -169,7 +169,7 @@ async def test_each_kind_of_event(connect: Connect) -> None:
         deleted = await told(stream)
     assert isinstance(deleted, ConversationDeletedEvent)
     assert (deleted.conversation_id, deleted.actor_id) == (group.id, "cyd")
-    assert {each.type: type(each) for each in seen[:7]} == {
+    assert {event.type: type(event) for event in seen[:7]} == {
         "participant.added": ConversationEvent,
         "conversation.created": NewConversationEvent,
         "message.created": MessageEvent,
@@ -187,8 +187,8 @@ async def test_a_reset_is_told(serve: MakePeople) -> None:
     ada = person("ada")
     group = await ada.group("bob")
     first = await ada.send(group, "0")
-    for each in "123":
-        await ada.send(group, each)
+    for letter in "123":
+        await ada.send(group, letter)
     await ada.told_all()
     base = str(ada.client.make_url("/api/chat"))
     position = f"{group}:{first['seq']}"
@@ -302,7 +302,7 @@ async def test_errors_of_the_service_in_a_row(
     async with scripted(*answers) as script, ChatClient(script.base) as client:
         with pytest.raises(InternalError, match="it failed"):
             await told(client.stream())
-    warnings = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warnings == [
         f"the stream was refused, attempt {number}: it failed"
         for number in (1, 2, 3, 4, 1, 1, 1, 1, 2, 3, 4, 5)
@@ -326,7 +326,7 @@ async def test_a_replay_that_is_cut(never: asyncio.Event) -> None:
             assert isinstance(await told(stream), OtherEvent)
             assert stream.last_event_id == "d:1"
         never.set()
-    assert [each.headers["Last-Event-ID"] for each, _ in script.requests] == ["c:9", "c:9"]
+    assert [answer.headers["Last-Event-ID"] for answer, _ in script.requests] == ["c:9", "c:9"]
 
 
 async def test_positions_to_keep(connect: Connect) -> None:
@@ -368,8 +368,8 @@ async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.Monke
     bob = await (await connect())("bob")
     group = (await bob.create_group_conversation()).id
     async with bob.stream() as stream:
-        for each in "abc":
-            await bob.send_message(group, each)
+        for letter in "abc":
+            await bob.send_message(group, letter)
         assert await bodies(stream, 3) == ["a", "b", "c"]
         assert len(stream._reader._returned) == 2
 
@@ -388,7 +388,7 @@ async def test_one_that_is_closed_while_it_connects_keeps_no_connection(
 
     monkeypatch.setattr(Connection, "request", closing)
     assert [each async for each in stream] == []
-    assert [each.closed for each in answers] == [True]
+    assert [answer.closed for answer in answers] == [True]
 
 
 async def test_what_else_changed_is_named_and_fetched(

@@ -90,7 +90,10 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
         answer = await grace.send_message(hello.conversation_id, "Hi!")
         await asyncio.wait_for(greeting, PATIENCE)
         shown = await ada.get_conversation(hello.conversation_id)
-        marks = {each.user_id: each.last_read_message_id for each in shown.participants}
+        marks = {
+            participant.user_id: participant.last_read_message_id
+            for participant in shown.participants
+        }
         assert marks == {"ada": answer.id, "grace": None}
         following = asyncio.create_task(names["follow"](grace, f"{shown.id}:1"))
         async with asyncio.timeout(PATIENCE):
@@ -214,8 +217,8 @@ async def test_bots(
                 await asyncio.sleep(0.01)
                 shown += capsys.readouterr().out
     assert f"message.created {direct.id} 2 pong" in shown
-    for each in running:
-        each.cancel()
+    for task in running:
+        task.cancel()
     await asyncio.wait(running)
 
 
@@ -303,5 +306,5 @@ async def test_integration(chat: Chat, database: Database) -> None:
     assert auth({}) is None
     app = web.Application()
     names_of("operations/deployment.md")["mount"](app, Chat(database, auth=auth))
-    paths = {each.canonical for each in app.router.resources()}
+    paths = {resource.canonical for resource in app.router.resources()}
     assert paths == {"/api/chat", "/healthz", "/readyz", "/openapi", "/openapi.json"}

@@ -63,7 +63,7 @@ async def run_tests(
     (folder / "test_where.py").write_text(WHERE)
     (folder / "test_document.py").write_text(DOCUMENT)
     (folder / "test_failing_login.py").write_text(FAILING_LOGIN)
-    inherited = {name: each for name, each in os.environ.items() if name not in (URL, OURS)}
+    inherited = {name: value for name, value in os.environ.items() if name not in (URL, OURS)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
         *("-W", "error", "-o", "asyncio_default_fixture_loop_scope=function"),
@@ -85,7 +85,7 @@ async def run_tests(
 
 
 def places(folder: Path) -> list[tuple[str, str]]:
-    written = [each.read_text().split() for each in folder.glob("*.where")]
+    written = [path.read_text().split() for path in folder.glob("*.where")]
     return [(url, name) for url, name in written]
 
 

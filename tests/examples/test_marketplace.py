@@ -90,7 +90,7 @@ async def order_of(person: Person) -> str:
 
 async def bodies(person: Person, conversation_id: str) -> list[tuple[str, str, str]]:
     page = await person.chat.list_messages(conversation_id)
-    return [(each.sender_id, each.role, each.body) for each in page.messages]
+    return [(message.sender_id, message.role, message.body) for message in page.messages]
 
 
 async def test_an_order_has_one_conversation(people: People, database: Database) -> None:
@@ -372,7 +372,7 @@ async def test_files_are_images_and_documents(people: People) -> None:
     await ben.chat.send_message(group, "Your bill.", attachment_ids=[bill.id])
     (message,) = (await ann.chat.list_messages(group)).messages
     assert message.attachments is not None
-    assert [each.name for each in message.attachments] == ["bill.pdf"]
+    assert [attachment.name for attachment in message.attachments] == ["bill.pdf"]
     with pytest.raises(AttachmentTypeUnsupported):
         await ben.chat.attachments.upload(group, b"#!/bin/sh\n", name="run.sh")
 

@@ -110,9 +110,9 @@ async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Pat
         async with running(*command, **given):
             await until_answered(stream, asked[-1:])
             answers = await database["messages"].find({"body": "pong"}).to_list()
-            quoted = [each for each in answers if each["replyToMessageId"]]
+            quoted = [answer for answer in answers if answer["replyToMessageId"]]
             assert sorted(each["replyToMessageId"] for each in quoted) == sorted(asked)
-            [threaded] = [each for each in answers if not each["replyToMessageId"]]
+            [threaded] = [answer for answer in answers if not answer["replyToMessageId"]]
             assert threaded["threadRootMessageId"] == in_thread.thread_root_message_id
             assert len(answers) == PINGS + 1 == 231
 
@@ -189,7 +189,7 @@ async def test_behind_nginx(mongo_url: str, database: Database, tmp_path: Path) 
         async with running(*command):
             origin = f"http://127.0.0.1:{port}"
             await answering(origin)
-            ada, bob = [f"Basic {b64encode(each).decode()}" for each in (b"ada:a", b"bob:b")]
+            ada, bob = [f"Basic {b64encode(value).decode()}" for value in (b"ada:a", b"bob:b")]
             forged = {"Authorization": ada, "X-User": "bob"}
             await talk(f"{origin}/api/chat", forged, {"Authorization": bob})
             wrong = {"Authorization": f"Basic {b64encode(b'ada:b').decode()}"}

@@ -44,7 +44,7 @@ async def told_to_bob(chat: Chat, last_event_id: str | None, afterwards: Meanwhi
     pipe = Pipe()
     stream = await chat._live.open_stream("bob", last_event_id)
     await afterwards()
-    replayed = [each.plain for each in stream.replay.frames]
+    replayed = [frame.plain for frame in stream.replay.frames]
     stream.go_live(Connected(pipe))
     stream.end()
     await asyncio.sleep(0)  # What ends with a stream is done in the loop's next round.
@@ -123,7 +123,7 @@ async def test_nothing_falls_between_replay_and_live(chat: Chat) -> None:
 
         async with reading_ids_takes_a_while(send("while reading")):
             told = await told_to_bob(chat, f"{group}:1", send("before going live"))
-        bodies = [told.count(f'"body":"{each}"') for each in ("seen", "missed")]
+        bodies = [told.count(f'"body":"{name}"') for name in ("seen", "missed")]
         assert bodies == [0, 1]
         assert told.count('"body":"while reading"') == 1
         assert told.count('"body":"before going live"') == 1
@@ -136,7 +136,7 @@ async def replay_before_attach(self: Live, user_id: str, last_event_id: str) -> 
     """The order of the two steps turned round."""
     stream = Stream(user_id, max_bytes=100_000, max_events=100)
     found = await self._database.conversations.find({"participants.userId": user_id}).to_list(None)
-    stream.conversation_ids = {each["_id"] for each in found}
+    stream.conversation_ids = {row["_id"] for row in found}
     resuming, began = self._resuming, self._context.clock()
     stream.replay = await resuming.replay(stream, await resuming.find(last_event_id), began)
     self.hub.register(stream)

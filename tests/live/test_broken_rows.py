@@ -22,7 +22,7 @@ NOTE: dict[str, Any] = {
 }
 NO_IDS: list[Any] = [None, 7, [None], [{"a": 1}], [[]]]
 NOTES: list[dict[str, Any]] = [
-    *({**NOTE, "conversationIds": each} for each in NO_IDS),
+    *({**NOTE, "conversationIds": no_id} for no_id in NO_IDS),
     *({**NOTE, "userIds": each} for each in NO_IDS),
     *({key: value for key, value in NOTE.items() if key != name} for name in NOTE),
     *({**NOTE, name: {"a": 1}} for name in NOTE),
@@ -35,7 +35,7 @@ def broken_signals() -> Iterator[dict[str, Any]]:
     yield from ({}, {"kind": "notes"}, {"kind": "notes", "at": now})
     yield {"kind": "notes", "at": None, "notes": [NOTE]}
     yield {"kind": {"a": 1}, "at": now, "notes": [NOTE]}
-    for notes in (None, 7, [None], ["note"], *([each] for each in NOTES)):
+    for notes in (None, 7, [None], ["note"], *([note] for note in NOTES)):
         yield {"kind": "notes", "at": now, "notes": notes}
 
 
@@ -73,7 +73,10 @@ async def test_signals_that_cannot_be_read(serve: MakePeople, database: Database
     await alice.told_all()
     async with person("bob").tab() as tab:
         await database["signals"].insert_many(
-            [{**each, "_id": f"broken {number}"} for number, each in enumerate(broken_signals())],
+            [
+                {**broken_signal, "_id": f"broken {number}"}
+                for number, broken_signal in enumerate(broken_signals())
+            ],
             bypass_document_validation=True,
         )
         await alice.send(group, "hi")
@@ -118,9 +121,9 @@ async def test_messages_that_cannot_be_read_among_what_was_missed(
 ) -> None:
     alice = person("alice")
     groups = {"bob": await alice.group("bob"), "eve": await alice.group("eve")}
-    for each in groups.values():
-        await alice.send(each, "seen")
-        await alice.send(each, "missed")
+    for group in groups.values():
+        await alice.send(group, "seen")
+        await alice.send(group, "missed")
     stored = await database["messages"].find_one({"conversationId": groups["bob"], "seq": 2})
     assert stored is not None
     await database["messages"].insert_many(

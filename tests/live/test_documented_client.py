@@ -131,15 +131,15 @@ def refetched() -> set[str]:
 
 async def conversations_of(bob: Person) -> dict[str, Any]:
     answer = await bob.get("/conversations")
-    return {each["id"]: each for each in answer.json["conversations"]}
+    return {conversation["id"]: conversation for conversation in answer.json["conversations"]}
 
 
 async def messages_of(bob: Person) -> dict[str, Any]:
     """Every message that bob can read, those of threads included."""
     found: dict[str, Any] = {}
     for conversation_id in await conversations_of(bob):
-        for each in await bob.chat.api.list_messages_after("bob", conversation_id, 0, limit=200):
-            found[each.id] = each.model_dump(mode="json", by_alias=True)
+        for message in await bob.chat.api.list_messages_after("bob", conversation_id, 0, limit=200):
+            found[message.id] = message.model_dump(mode="json", by_alias=True)
     return found
 
 
@@ -197,9 +197,12 @@ async def expect_all_after(
             assert field in stale or messages[message_id][field] == value, (
                 *(source, message["body"], field),
             )
-    counts = {each["id"]: each["participants"] for each in conversations.values()}
+    counts = {
+        conversation["id"]: conversation["participants"] for conversation in conversations.values()
+    }
     assert counts == {
-        each["id"]: each["participants"] for each in (await conversations_of(bob)).values()
+        conversation["id"]: conversation["participants"]
+        for conversation in (await conversations_of(bob)).values()
     }
 
 

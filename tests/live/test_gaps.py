@@ -66,7 +66,7 @@ async def expect_no_silent_gap(town: Town, tear: Tear, *, who: str = "") -> None
 
         await tear(unheard)
     await town.live_again()
-    seen: Seen = {each["id"]: (each["seq"], each["body"]) for each in old}
+    seen: Seen = {message["id"]: (message["seq"], message["body"]) for message in old}
     await expect_all(bob, conversation_id, position, seen)
 
 

@@ -89,7 +89,7 @@ async def test_live(person: People, is_open: bool) -> None:
         await alice.send(group, "the end")
         require_hidden(await all_until(hers, "the end"), ids)
         told = await all_until(his, "the end")
-    assert all(each in told for each in ids.values())
+    assert all(key in told for key in ids.values())
     assert told.count(f"{CANARY}, quoted") == 3
 
 

@@ -47,7 +47,7 @@ async def until(holds: Callable[[], bool]) -> None:
 async def bodies(events: EventSubscription, count: int) -> list[str]:
     """Of so many message events."""
     found = [await told(events) for _ in range(count)]
-    return [each.message.body for each in found if isinstance(each, MessageEvent)]
+    return [entry.message.body for entry in found if isinstance(entry, MessageEvent)]
 
 
 async def group_of(chat: Chat, *user_ids: str) -> str:
@@ -63,7 +63,7 @@ async def reading(events: EventSubscription) -> AsyncIterator["asyncio.Task[list
     """A task that reads until the end."""
 
     async def read() -> list[Told]:
-        return [each async for each in events]
+        return [event async for event in events]
 
     task = asyncio.create_task(read())
     await asyncio.sleep(0)
@@ -172,8 +172,8 @@ async def test_a_position_that_cannot_be_replayed(make_chat: MakeChat) -> None:
     async with chat.events() as events:
         await chat.api.send_message("ada", group, "seen")
         position = (await told(events)).position
-    for each in "abc":
-        await chat.api.send_message("ada", group, each)
+    for letter in "abc":
+        await chat.api.send_message("ada", group, letter)
     await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
     async with chat.events(after=position) as events:
         reset = await told(events)
@@ -285,8 +285,8 @@ async def test_what_a_host_hides_is_hidden_from_users(make_chat: MakeChat) -> No
     chat = await make_chat(Hooks(can_read=can_read, can_read_messages=True))
     group = await group_of(chat, "ada", "bob")
     async with chat.events(user_id="bob") as bobs, chat.events() as hosts:
-        for each in ("first", "secret", "last"):
-            await chat.api.send_message("ada", group, each)
+        for name in ("first", "secret", "last"):
+            await chat.api.send_message("ada", group, name)
         assert await bodies(bobs, 2) == ["first", "last"]
         assert await bodies(hosts, 3) == ["first", "secret", "last"]
     async with chat.events(after=f"{group}:1") as hosts:
@@ -308,7 +308,7 @@ async def test_it_ends_with_the_chat(database: Database) -> None:
             await chat.api.send_message("ada", group, "last")
             await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
             await chat.close()
-        assert [len(each.result()) for each in (host, ada)] == [1, 1]
+        assert [len(task.result()) for task in (host, ada)] == [1, 1]
     with pytest.raises(RuntimeError):
         chat.events()
 
@@ -342,8 +342,8 @@ async def test_a_loop_that_is_left_ends_its_stream(chat: Chat) -> None:
             return event
         raise AssertionError("it has not ended")
 
-    for each in "ab":
-        await chat.api.send_message("ada", group, each)
+    for letter in "ab":
+        await chat.api.send_message("ada", group, letter)
     async with asyncio.timeout(PATIENCE_SECONDS):
         await first()
     gc.collect()
@@ -382,10 +382,10 @@ async def test_what_is_not_stored_is_for_its_addressees(database: Database) -> N
             chat.events([group], user_id="bob") as bobs,
             chat.events() as everything,
         ):
-            for each in (other, group):
+            for conversation in (other, group):
                 for shown in ({"isTyping": True}, {"isTyping": False}):
                     event = typing.api.ephemeral(
-                        "typing.started", "ada", shown, conversation_id=each
+                        "typing.started", "ada", shown, conversation_id=conversation
                     )
                     typing.api.publish(event)
             # Of no conversation at all, so not of these.

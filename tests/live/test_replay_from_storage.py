@@ -39,7 +39,7 @@ async def told_until(tab: Tab, position: str) -> list[Frame]:
 
 def short(frames: list[Frame]) -> list[tuple[str, str]]:
     """What happened, and what it is about."""
-    return [(str(each.event).partition(".")[2], each.data["message"]["body"]) for each in frames]
+    return [(str(frame.event).partition(".")[2], frame.data["message"]["body"]) for frame in frames]
 
 
 async def test_others_are_served_while_a_replay_is_made(
@@ -61,8 +61,8 @@ async def test_others_are_served_while_a_replay_is_made(
     monkeypatch.setattr(Slices, "give_way", counted)
     async with returning(serve, "bob", f"{group}:1") as tab:
         assert len(await told_until(tab, f"{group}:13")) == 13
-    (slices,) = {id(each) for each in turns if turns.count(each) > 4}
-    assert [id(each) for each in turns].count(slices) == 14
+    (slices,) = {id(turn) for turn in turns if turns.count(turn) > 4}
+    assert [id(turn) for turn in turns].count(slices) == 14
 
 
 async def test_replay_covers_all_conversations(
@@ -248,7 +248,7 @@ async def test_what_happens_meanwhile_is_told_once(
     with patch.object(replay_queries, "list_created", meanwhile):
         async with bob.tab(f"{conversation_id}:1") as tab:
             told = [await tab.next() for _ in range(8)]
-    assert short([each for each in told if each.event]) == [
+    assert short([event for event in told if event.event]) == [
         ("created", "old, edited"),
         ("created", "in between"),
         ("updated", "old, edited"),
@@ -279,8 +279,10 @@ async def test_who_is_removed_meanwhile_is_told_no_more(
 
     async def as_it_was(*args: Any) -> Any:
         found = await members(*args)
-        for each in found:
-            each["participants"].append({**each["participants"][0], "userId": "bob"})
+        for conversation in found:
+            conversation["participants"].append(
+                {**conversation["participants"][0], "userId": "bob"}
+            )
         return found
 
     members = replay_queries.members_of

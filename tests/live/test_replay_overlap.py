@@ -51,7 +51,7 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
             frames = await tab.until(lambda frame: "the end" in str(frame.data))
     now = "" if deed == "deleted" else "harmless"
     told = [(str(each.event), each.data["message"]) for each in frames if each.event]
-    assert {each["body"] for _, each in told if each["id"] == changed["id"]} == {now}
+    assert {message["body"] for _, message in told if message["id"] == changed["id"]} == {now}
     of_kept = [name for name, each in told if each["id"] == kept["id"]]
     assert of_kept == ["message.created", "reaction.added"]
 
@@ -125,12 +125,12 @@ def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> ReplayReque
 
 
 def told_by(replay: Replay) -> str:
-    return b"".join(each.plain for each in replay.frames).decode()
+    return b"".join(frame.plain for frame in replay.frames).decode()
 
 
 async def granted(past: StorageReplays, wishes: Iterable[ReplayRequest]) -> list[str]:
     """What is told to those who come back at once: their wishes go in one round."""
-    return [told_by(each) for each in await asyncio.gather(*map(past.replay, wishes))]
+    return [told_by(result) for result in await asyncio.gather(*map(past.replay, wishes))]
 
 
 async def test_what_is_too_much_for_many_lets_others_have_their_turn(
@@ -142,8 +142,8 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
     groups = [await alice.group(*users) for _ in range(2)]
     seen = await alice.send(groups[0], "seen")
     for number in range(6):
-        for each in groups:
-            await alice.send(each, str(number))
+        for group in groups:
+            await alice.send(group, str(number))
     later = await serve(replay_buffer_seconds=0, replay_limit=3)
     turns = 0
     looks: list[tuple[int, int]] = []
@@ -163,7 +163,7 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
     others = asyncio.create_task(take_turns())
     with patch.object(MissedEvents, "missed_by", noted):
         past = later("alice").chat._live._resuming._past
-        told = await granted(past, [wish(each, groups, seen) for each in users])
+        told = await granted(past, [wish(user, groups, seen) for user in users])
     others.cancel()
     assert all("too_many_missed" in each for each in told)
     assert [found for _, found in looks] == [4] * len(users)

@@ -37,7 +37,7 @@ def families() -> dict[str, str]:
     """What Metrics has, and of which type."""
     registry = CollectorRegistry()
     Metrics(registry)
-    return {each.name: each.type for each in registry.collect()}
+    return {event.name: event.type for event in registry.collect()}
 
 
 def expressions() -> list[str]:
@@ -56,7 +56,7 @@ async def test_the_table_says_which_metrics_there_are(measured: Measured) -> Non
     async with measured("ada").tab():
         text = (await measured.scrape()).text
     found = {
-        family.name: (family.type, {label for each in family.samples for label in each.labels})
+        family.name: (family.type, {label for sample in family.samples for label in sample.labels})
         for family in text_string_to_metric_families(text)
         if not family.name.endswith("_created")
     }
@@ -72,7 +72,7 @@ async def test_the_table_says_which_metrics_there_are(measured: Measured) -> Non
 async def test_every_value_of_a_label_is_explained(measured: Measured, name: str) -> None:
     values = set(re.findall(rf'\b{name}="(\w+)"', (await measured.scrape()).text))
     assert values
-    assert {each for each in values if f"`{each}`" not in DOCUMENT} == set()
+    assert {value for value in values if f"`{value}`" not in DOCUMENT} == set()
 
 
 @pytest.mark.parametrize("text", [*expressions(), RULES], ids=lambda each: each[:40])

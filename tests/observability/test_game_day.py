@@ -36,10 +36,13 @@ def test_the_rules_of_the_game_differ_in_their_durations_alone() -> None:
 def test_every_breakage_is_documented() -> None:
     (found,) = re.findall(r"^\| Breakage \|.*\n\|[-|]+\n((?:\|.*\n)+)", RUNBOOK, re.M)
     documented = [[cell.strip() for cell in row.split("|")[1:-1]] for row in found.splitlines()]
-    played = [[each.name, each.what, each.alert, each.cure] for each in BREAKAGES.values()]
+    played = [
+        [breakage.name, breakage.what, breakage.alert, breakage.cure]
+        for breakage in BREAKAGES.values()
+    ]
     assert sorted(documented) == sorted(played)
     alerts = re.findall(r"- alert: (\w+)", RULES.read_text())
-    assert {each.alert for each in BREAKAGES.values()} <= {*alerts}
+    assert {breakage.alert for breakage in BREAKAGES.values()} <= {*alerts}
 
 
 def test_a_failure_is_shown_in_its_place() -> None:

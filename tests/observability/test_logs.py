@@ -56,6 +56,6 @@ async def test_what_failed_is_named(measure: Measure, caplog: pytest.LogCaptureF
         patch.setattr("chat_aio.web.middleware.authenticated", auth)
         answer = await measured("ada").get("/conversations")
     (record,) = [each for each in caplog.records if each.name == "chat_aio.web.middleware"]
-    assert [vars(record)[each] for each in FIELDS] == [
+    assert [vars(record)[field] for field in FIELDS] == [
         *("GET", f"{BASE}/conversations", answer.headers["X-Request-Id"])
     ]

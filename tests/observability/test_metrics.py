@@ -82,11 +82,11 @@ async def test_messages_and_their_batches(measured: Measured) -> None:
         await tab.bodies(8)
     repeated = {"body": "once", "clientMessageId": "k"}
     answers = [await alice.post(f"/conversations/{group}/messages", repeated) for _ in range(3)]
-    assert [each.status for each in answers] == [201, 200, 200]
+    assert [answer.status for answer in answers] == [201, 200, 200]
     with batches_that_raise(Conflict(), ValueError()):
         assert (await alice.post(f"/conversations/{group}/messages", {"body": "x"})).status == 500
     scrape = await measured.scrape()
-    assert [scrape("sends_total", outcome=each) for each in ("stored", "repeated", "failed")] == [
+    assert [scrape("sends_total", outcome=name) for name in ("stored", "repeated", "failed")] == [
         *(9, 2, 1)
     ]
     batches = scrape("batches_total", outcome="committed")
@@ -265,7 +265,7 @@ def test_notifications_are_counted() -> None:
     names = ("pending", "waiting", "dead")
 
     def backlog() -> list[float | None]:
-        return [registry.get_sample_value(f"chat_aio_notifications_{each}") for each in names]
+        return [registry.get_sample_value(f"chat_aio_notifications_{name}") for name in names]
 
     assert backlog() == [1, 2, 3]
     metrics.notifications_counted(None)

@@ -26,7 +26,7 @@ class Noted(Observer):
 
 
 def test_every_hook_has_a_name_for_observers() -> None:
-    functions = {each.name for each in fields(Hooks)} - {"can_read_messages"}
+    functions = {field.name for field in fields(Hooks)} - {"can_read_messages"}
     assert {"auth", *functions} == set(get_args(Hook))
 
 

@@ -72,7 +72,7 @@ async def test_a_request_and_its_batch(measure: Measure, spans: Spans) -> None:
         "chat_aio.request_id": answer.headers["X-Request-Id"],
     }
     batch = spans.named("chat_aio.batch")[-1]
-    assert [each.context for each in batch.links] == [second.context]
+    assert [link.context for link in batch.links] == [second.context]
     assert place(batch)[1] is None
     assert dict(batch.attributes or {}) == {
         "chat_aio.batch.messages": 1,
@@ -89,7 +89,7 @@ async def test_a_batch_names_all_whose_messages_it_carries(measure: Measure, spa
     group = await alice.group("bob")
     await asyncio.gather(*(alice.send(group, str(number)) for number in range(20)))
     batches = spans.named("chat_aio.batch")
-    linked = [each.context.span_id for batch in batches for each in batch.links]
+    linked = [link.context.span_id for batch in batches for link in batch.links]
     assert len(linked) == 20
     assert set(linked) == {each.context.span_id for each in spans.named(SEND) if each.context}
     for batch in batches:

@@ -165,9 +165,9 @@ async def test_a_part_that_is_added_by_many_is_added_once(people: People) -> Non
     async def all_at_once() -> None:
         draft = await begin(robot, group)
         texts = [f"<{n}>" for n in range(20)]
-        answers = await asyncio.gather(*(append(robot, group, draft, 0, each) for each in texts))
-        assert [each.status for each in answers].count(200) == 1
-        assert {each.code for each in answers} == {None, "DRAFT_CONFLICT"}
+        answers = await asyncio.gather(*(append(robot, group, draft, 0, text) for text in texts))
+        assert [answer.status for answer in answers].count(200) == 1
+        assert {answer.code for answer in answers} == {None, "DRAFT_CONFLICT"}
         assert (await drafts_in(ada, group))[-1]["text"] in texts
 
     async def unguarded(self: Rows, place: str, user: str, given: Any, *, most: int) -> Any:
@@ -216,7 +216,7 @@ async def test_many_who_finish_it_send_one_message(people: People) -> None:
     await append(robot, group, draft, 0, "x")
     finishing = (ask(robot, group, "/finish", draftId=draft) for _ in range(20))
     answers = await asyncio.gather(*finishing)
-    assert len({each.json["message"]["id"] for each in answers}) == 1
+    assert len({answer.json["message"]["id"] for answer in answers}) == 1
     assert len(await ada.listed(f"/conversations/{group}/messages")) == 1
 
 
@@ -233,7 +233,7 @@ async def test_an_abandoned_one_ends_once(serve: MakePeople, database: Database)
     async with ada.tab() as tab:
         await database["drafts"].update_one({"_id": draft}, past)
         chats = [*others, ada.chat]
-        sweeping = (_drafting(each).end_abandoned() for each in chats for _ in range(5))
+        sweeping = (_drafting(chat).end_abandoned() for chat in chats for _ in range(5))
         await asyncio.gather(*sweeping)
         assert (await append(robot, group, draft, 0, "x")).code == "DRAFT_NOT_FOUND"
         ended = await tab.event("draft.ended")
@@ -291,7 +291,10 @@ async def test_a_gap_between_parts_is_told_as_one() -> None:
         outbox.put("robot", "here", _drafted("a", number))
     while len(told) < 2:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    assert [(each.first, each.last, each.text) for each in told] == [(0, 0, "0,"), (3, 4, "3,4,")]
+    assert [(answer.first, answer.last, answer.text) for answer in told] == [
+        (0, 0, "0,"),
+        (3, 4, "3,4,"),
+    ]
     outbox.close()
 
 
@@ -326,7 +329,7 @@ async def test_a_writer(people: People, writing: Callable[..., DraftWriter]) -> 
     assert (message["mentions"], message["replyToMessageId"]) == (["ada"], asked["id"])
     assert message["role"] == "assistant"
     parts = [each.data["payload"] for each in frames[:-1] if each.event]
-    assert message["body"].startswith("".join(each["text"] for each in parts))
+    assert message["body"].startswith("".join(part["text"] for part in parts))
 
 
 async def test_a_writer_is_stopped(people: People, writing: Callable[..., DraftWriter]) -> None:
@@ -446,7 +449,9 @@ async def test_an_outage_at_the_end_loses_nothing(people: People, plugin: Drafts
         assert (await tab.event("message.created"))["message"]["body"] == "next"
     assert draft.message is not None
     assert frames[-1].data["message"]["id"] == draft.message.id
-    assert [each["body"] for each in await ada.listed(f"/conversations/{group}/messages")] == [
+    assert [
+        message["body"] for message in await ada.listed(f"/conversations/{group}/messages")
+    ] == [
         "next",
         "all of it",
     ]

@@ -346,21 +346,21 @@ def test_repeats() -> None:
     def said(body: str, seconds: float, **given: Any) -> bool:
         return rule.is_broken_by(checked(body, start + timedelta(seconds=seconds), **given))
 
-    assert [said("Buy now", each) for each in (0, 1)] == [False, False]
+    assert [said("Buy now", value) for value in (0, 1)] == [False, False]
     assert said("buy  NÓW", 2)
     assert said("buy now", 59, kind="forward")
     assert not said("buy now", 3, kind="edit")
     assert not said("buy now", 4, user_id="bob")
     assert not said("buy later", 5)
     # What was refused did not count: the first one is a minute old.
-    assert [said("buy now", each) for each in (60, 60.5, 61)] == [False, True, False]
+    assert [said("buy now", value) for value in (60, 60.5, 61)] == [False, True, False]
 
 
 def test_repeats_are_bounded() -> None:
     rule = RepeatLimit(max_count=1)
     with patch("chat_aio.plugins.rules.MOST_REMEMBERED", 3):
-        assert [rule.is_broken_by(checked(each)) for each in "abcd"] == [False] * 4
-        assert [rule.is_broken_by(checked(each)) for each in "dcb"] == [True] * 3
+        assert [rule.is_broken_by(checked(letter)) for letter in "abcd"] == [False] * 4
+        assert [rule.is_broken_by(checked(letter)) for letter in "dcb"] == [True] * 3
         assert not rule.is_broken_by(checked("a"))
 
 
@@ -402,7 +402,7 @@ async def test_the_strictest_verdict_counts(serve: MakePeople, database: Databas
     alice = person("alice")
     group = await alice.group()
     bodies = ("one", "one two", "two one three", "no", "fine")
-    codes = [(await say(alice, group, each)).code for each in bodies]
+    codes = [(await say(alice, group, body)).code for body in bodies]
     assert codes == [None, "MESSAGE_HELD", "MESSAGE_REJECTED", "MESSAGE_REJECTED", None]
     assert asked == ["one", "one two", "two one three", "fine"]
     assert await database["reports"].count_documents({}) == 1
@@ -440,17 +440,17 @@ async def test_a_classifier_that_fails(
     person = await serve(plugins=[plugin])
     alice = person("alice")
     group = await alice.group()
-    codes = [(await say(alice, group, f"{each}")).code for each in range(7)]
+    codes = [(await say(alice, group, f"{number}")).code for number in range(7)]
     assert codes == [code] * 7
     assert calls == ["0", "1", "2", "3", "4"]
     assert "the classifier of messages failed" in caplog.text
     clock.now = 29.9
     assert (await say(alice, group, "7")).code == code
     clock.now = 30
-    assert [(await say(alice, group, each)).code for each in ("8", "9")] == [code] * 2
+    assert [(await say(alice, group, name)).code for name in ("8", "9")] == [code] * 2
     assert calls[5:] == ["8"]
     works, clock.now = True, 60
-    codes = [(await say(alice, group, each)).code for each in ("10", "bad", "11")]
+    codes = [(await say(alice, group, name)).code for name in ("10", "bad", "11")]
     assert codes == [None, "MESSAGE_REJECTED", None]
     assert calls[6:] == ["10", "bad", "11"]
     may_end.set()
@@ -485,10 +485,10 @@ async def test_a_plugin_of_the_hosts_judges(serve: MakePeople, database: Databas
     person = await serve(MODERATED, plugins=[Own(lambda asked: verdicts[asked.body]), Filter()])
     alice = person("alice")
     group = await alice.group()
-    codes = [(await say(alice, group, each)).code for each in verdicts]
+    codes = [(await say(alice, group, verdict)).code for verdict in verdicts]
     assert codes == ["MESSAGE_REJECTED", "MESSAGE_HELD", None, None]
     held = (await person("mod").get("/moderation/held")).json["heldMessages"]
-    assert [(each["body"], each["reason"]) for each in held] == [("2", "h")]
+    assert [(message["body"], message["reason"]) for message in held] == [("2", "h")]
     report = await database["reports"].find_one({})
     assert report is not None
     assert (report["reporterUserId"], report["reason"]) == ("own", "p")
@@ -505,7 +505,7 @@ async def test_a_plugin_that_fails_lets_nothing_pass(
     person = await serve(plugins=[Own(answer)])
     alice = person("alice")
     group = await alice.group()
-    assert [(await say(alice, group, each)).status for each in ("raise", "odd", "x")] == [
+    assert [(await say(alice, group, name)).status for name in ("raise", "odd", "x")] == [
         *(500, 500, 201)
     ]
     assert await outcome(alice.chat.api.send_message("alice", group, "odd")) == InternalError.code

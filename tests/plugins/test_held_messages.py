@@ -104,7 +104,7 @@ async def test_without_a_key_it_is_sent_under_one_of_its_own(people: People) -> 
     first, second = await hold(alice, group), await hold(alice, group)
     assert first != second
     answers = [await release(mod, each) for each in (first, second)]
-    keys = [each.json["message"]["clientMessageId"] for each in answers]
+    keys = [answer.json["message"]["clientMessageId"] for answer in answers]
     assert keys == [f"held:{first}", f"held:{second}"]
 
 
@@ -162,7 +162,7 @@ async def test_without_such_a_plugin_no_key_is_looked_for(
 async def test_only_moderators_see_them(people: People) -> None:
     alice, mod = people("alice"), people("mod")
     group = await alice.group()
-    ids = [await hold(alice, group, f"bad {each}") for each in range(3)]
+    ids = [await hold(alice, group, f"bad {number}") for number in range(3)]
     for answer in (await alice.get(HELD), await release(alice, ids[0]), await discard(alice, "x")):
         assert (answer.status, answer.code) == (403, "NOT_MODERATOR")
     first = (await mod.get(f"{HELD}?limit=2")).json
@@ -173,7 +173,7 @@ async def test_only_moderators_see_them(people: People) -> None:
     one = listed[0]
     assert (one["senderId"], one["conversationId"], one["body"]) == ("alice", group, "bad 2")
     assert (one["reason"], one["releasedBy"]) == ("a listed word", None)
-    created, expires = (datetime.fromisoformat(one[each]) for each in ("createdAt", "expiresAt"))
+    created, expires = (datetime.fromisoformat(one[name]) for name in ("createdAt", "expiresAt"))
     assert expires - created == timedelta(days=30)
     for path in (f"{HELD}?limit=0", f"{HELD}?cursor=x"):
         assert (await mod.get(path)).code == "INVALID_INPUT"
@@ -190,7 +190,7 @@ async def test_a_discarded_message_is_gone(people: People, database: Database) -
     assert (await discard(mod, held_id)).json == {"ok": True}
     for answer in (await discard(mod, held_id), await release(mod, held_id)):
         assert (answer.status, answer.code) == (404, "HELD_MESSAGE_NOT_FOUND")
-    assert [each["action"] async for each in database["audit"].find()] == ["discard-held"]
+    assert [row["action"] async for row in database["audit"].find()] == ["discard-held"]
     assert await hold(alice, group, clientMessageId="key") != held_id
     assert await database["messages"].count_documents({}) == 0
 
@@ -219,12 +219,12 @@ async def test_many_releases_at_once_send_one_message(
             for given in ({}, {"clientMessageId": "key"}, {"clientMessageId": "other"})
         ]
         mods = [each("mod") for each in (one, two)]
-        calls = [release(mods[turn % 2], each) for turn in range(8) for each in ids]
+        calls = [release(mods[turn % 2], key) for turn in range(8) for key in ids]
         answers = await asyncio.gather(*calls)
-        assert {each.code for each in answers} <= {None, "HELD_MESSAGE_NOT_FOUND"}
+        assert {answer.code for answer in answers} <= {None, "HELD_MESSAGE_NOT_FOUND"}
         assert await database["messages"].count_documents({"body": "bad"}) == len(ids)
         assert told == dict.fromkeys(ids, 1)
-        rows = Counter([each["targetId"] async for each in database["audit"].find()])
+        rows = Counter([row["targetId"] async for row in database["audit"].find()])
         assert rows == dict.fromkeys(ids, 1)
         assert await database["held_messages"].count_documents({}) == 0
 
@@ -268,9 +268,9 @@ async def test_either_a_release_or_a_discard(people: People, database: Database)
     async def scenario() -> None:
         ids = [await hold(alice, group) for _ in range(6)]
         await asyncio.gather(*(act(mod, each) for each in ids for act in (release, discard)))
-        for each in ids:
-            acts = [row["action"] async for row in database["audit"].find({"targetId": each})]
-            count = await database["messages"].count_documents({"_id": each})
+        for key in ids:
+            acts = [row["action"] async for row in database["audit"].find({"targetId": key})]
+            count = await database["messages"].count_documents({"_id": key})
             assert (acts, count) in ((["release-held"], 1), (["discard-held"], 0))
 
     async def undecided(*_: Any) -> bool:

@@ -198,11 +198,11 @@ async def test_many_receipts_travel_together(serve: MakePeople, database: Databa
     alice = person("alice")
     group = await alice.group(*users)
     async with asyncio.timeout(20), alice.tab() as hers:
-        tabs = [person(each).tab() for each in users]
-        await asyncio.gather(*(each.__aenter__() for each in tabs))
+        tabs = [person(user).tab() for user in users]
+        await asyncio.gather(*(tab.__aenter__() for tab in tabs))
         await alice.send(group, "to sixty")
-        assert len({each[1] for each in await receipts(hers, 60)}) == 60
-        await asyncio.gather(*(each.__aexit__(None, None, None) for each in tabs))
+        assert len({receipt[1] for receipt in await receipts(hers, 60)}) == 60
+        await asyncio.gather(*(tab.__aexit__(None, None, None) for tab in tabs))
     assert await database["signals"].count_documents({"kind": "notes"}) <= 5
 
 

@@ -115,11 +115,11 @@ async def test_the_users_of_a_dead_process_are_offline(
     async with alice.tab() as hers, two("carol").tab(), one("carol").tab(), two("bob").tab():
         came = [await hers.until(lambda frame: frame.event == "presence.online") for _ in range(2)]
         assert {each[-1].data["senderId"] for each in came} == {"bob", "carol"}
-        for each in plugins[1]._tasks:
-            each.cancel()
+        for task in plugins[1]._tasks:
+            task.cancel()
         assert await of(hers, "bob") is False
         found = await shown(alice, "bob", "carol")
-        assert [found[each]["online"] for each in ("bob", "carol")] == [False, True]
+        assert [found[name]["online"] for name in ("bob", "carol")] == [False, True]
     assert await database["processes"].count_documents({}) == 1
 
 
@@ -150,8 +150,8 @@ async def test_a_closed_chat_leaves_its_users_to_the_others(serve: MakePeople) -
     plugins = [Presence(offline_delay_ms=5_000, lease_seconds=8.0) for _ in range(2)]
     one, two = await serve(plugins=plugins[:1]), await serve(plugins=plugins[1:])
     alice = one("alice")
-    for each in ("bob", "carol"):
-        await alice.direct(each)
+    for name in ("bob", "carol"):
+        await alice.direct(name)
     async with alice.tab() as hers, two("bob").tab() as tab, two("carol").tab():
         for _ in range(2):
             await hers.until(lambda frame: frame.event == "presence.online")

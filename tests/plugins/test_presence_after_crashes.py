@@ -121,7 +121,7 @@ async def test_no_id_of_a_process_that_is_not_there_stays(
         return await renew(self)
 
     async def living() -> set[str]:
-        return {each["_id"] async for each in database["processes"].find()}
+        return {process["_id"] async for process in database["processes"].find()}
 
     async def is_alone() -> bool:
         return len(await living()) == 1
@@ -163,5 +163,5 @@ async def test_what_nobody_expected_is_logged_and_tried_again(
         async with asyncio.timeout(60), alice.tab():
             await again.wait()
             await until(lambda: is_online(alice, "alice"))
-    ours = [each for each in caplog.records if each.name.startswith("chat_aio")]
-    assert any("a surprise" in f"{each.getMessage()} {each.exc_text}" for each in ours)
+    ours = [record for record in caplog.records if record.name.startswith("chat_aio")]
+    assert any("a surprise" in f"{record.getMessage()} {record.exc_text}" for record in ours)

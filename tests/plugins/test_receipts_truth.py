@@ -35,7 +35,7 @@ async def test_who_was_removed_hears_of_no_receipts(serve: MakePeople) -> None:
             assert (told[:3], told[3]["seq"]) == (("receipt.delivered", "carol", group), 3)
         await alice.send(direct, "the end")
         frames = await his.until(says("the end"))
-    names = [each.event for each in frames if each.event]
+    names = [frame.event for frame in frames if frame.event]
     assert names == ["participant.removed", "message.created"]
 
 
@@ -43,7 +43,7 @@ async def test_who_reads_no_further_tells_nobody(serve: MakePeople) -> None:
     person = await serve(plugins=[Receipts()], extra_events=True)
     alice, bob = person("alice"), person("bob")
     group = await alice.group("bob")
-    first, second = [await alice.send(group, each) for each in ("first", "second")]
+    first, second = [await alice.send(group, name) for name in ("first", "second")]
     await alice.told_all()
     async with alice.tab() as hers, bob.tab() as his:
         for each in (second, first, second):
@@ -54,7 +54,7 @@ async def test_who_reads_no_further_tells_nobody(serve: MakePeople) -> None:
         read = [each[3]["messageId"] for each in told if each[0] == "receipt.read"]
         assert read == [second["id"], third["id"]]
         updates = [await next_of(his, "read.updated") for _ in range(2)]
-        assert [each["messageId"] for each in updates] == [second["id"], third["id"]]
+        assert [update["messageId"] for update in updates] == [second["id"], third["id"]]
 
 
 async def next_of(tab: Tab, name: str) -> Any:
@@ -127,7 +127,7 @@ async def test_a_request_is_resolved_by_getting_in_another_way(
         await gets_in(alice, carol, group)
         for tab in (hers, theirs):
             request = (await next_of(tab, "join_request.resolved"))["joinRequest"]
-            told = [request[each] for each in ("userId", "status", "resolvedBy")]
+            told = [request[name] for name in ("userId", "status", "resolvedBy")]
             assert told == ["carol", "approved", by]
         listed = await alice.get(f"/conversations/{group}/join-requests?status=approved")
         assert listed.json["joinRequests"] == [request]

@@ -39,7 +39,7 @@ class Doors:
     async def counted(self, *calls: Awaitable[tuple[int, Any]]) -> Counter[int]:
         """How often each status came; nothing but the contract's answers may."""
         statuses = Counter(status for status, _ in await asyncio.gather(*calls))
-        assert not {each for each in statuses if each >= 500}, statuses
+        assert not {status for status in statuses if status >= 500}, statuses
         return statuses
 
     async def group(self, *user_ids: str, **given: Any) -> str:
@@ -74,10 +74,13 @@ async def check_invariants(database: Database) -> None:
         assert head is not None
         assert head["epoch"] == group["epoch"]
         assert head["public"] is (group["visibility"] == "public")
-        users = [each["userId"] for each in group["participants"]]
+        users = [participant["userId"] for participant in group["participants"]]
         assert len(users) == len(set(users)) <= 256
-        assert any(each["role"] == "admin" for each in group["participants"])
-        order = [(each["joinedAt"], each["userId"]) for each in group["participants"]]
+        assert any(participant["role"] == "admin" for participant in group["participants"])
+        order = [
+            (participant["joinedAt"], participant["userId"])
+            for participant in group["participants"]
+        ]
         assert order == sorted(order)
     async for link in database["invites"].find({"maxUses": {"$ne": None}}):
         assert link["uses"] <= link["maxUses"]
@@ -127,12 +130,20 @@ async def test_forty_come_in_four_ways_where_six_may(doors: Doors) -> None:
     found = await doors.database["conversations"].find_one({"_id": group})
     assert found is not None
     assert len(found["participants"]) == 256
-    redeemed = [each for each in found["participants"] if each["userId"].startswith("redeems")]
+    redeemed = [
+        participant
+        for participant in found["participants"]
+        if participant["userId"].startswith("redeems")
+    ]
     stored = await doors.database["invites"].find_one({"conversationId": group})
     assert stored is not None
     assert stored["uses"] == len(redeemed)
     approved = {"status": "approved", "conversationId": group}
-    asked = [each for each in found["participants"] if each["userId"].startswith("asks")]
+    asked = [
+        participant
+        for participant in found["participants"]
+        if participant["userId"].startswith("asks")
+    ]
     assert await doors.database["join_requests"].count_documents(approved) == len(asked)
 
 
@@ -140,8 +151,8 @@ async def test_admins_remove_each_other(doors: Doors) -> None:
     admins = [f"admin {number}" for number in range(6)]
     group = await doors.group(*admins)
     path = f"/conversations/{group}/participants"
-    for each in admins:
-        body = {"userId": each, "role": "admin"}
+    for admin in admins:
+        body = {"userId": admin, "role": "admin"}
         assert (await doors.call("PATCH", path, "alice", body))[0] == 200
     everyone = ["alice", *admins]
     statuses = await doors.counted(
@@ -175,8 +186,8 @@ async def test_sends_and_membership_at_once(doors: Doors) -> None:
     statuses = await doors.counted(*map(move, range(30)), *map(send, range(100)))
     assert statuses == {200: 30, 201: 100}
     here_only = {"conversationId": group}
-    seqs = [each["seq"] async for each in doors.database["messages"].find(here_only)]
+    seqs = [message["seq"] async for message in doors.database["messages"].find(here_only)]
     assert sorted(seqs) == list(range(1, 131))
     found = await doors.database["conversations"].find_one({"_id": group})
     assert found is not None
-    assert [each["userId"] for each in found["participants"]] == ["alice", "bob"]
+    assert [participant["userId"] for participant in found["participants"]] == ["alice", "bob"]

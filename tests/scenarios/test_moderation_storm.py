@@ -147,8 +147,8 @@ async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -
 
     await scenario()
     await expect_no_violation(chats[0]._context.database.handle)
-    for each in (await chats[0].api.moderation.list_bans("mod")).bans:
-        await chats[0].api.moderation.unban_user("mod", each.id)
+    for ban in (await chats[0].api.moderation.list_bans("mod")).bans:
+        await chats[0].api.moderation.unban_user("mod", ban.id)
     drop = chats[0]._context.database.bans.drop_index
 
     @asynccontextmanager
@@ -236,7 +236,9 @@ async def test_no_direct_conversation_is_made_past_a_block(make_chat: MakeChat) 
         ):
             await chat.api.get_or_create_conversation("alice", user_id)
         listed = await chat.api.list_conversations("alice", limit=200)
-        assert [each for each in listed.conversations if user_id in each.roles] == []
+        assert [
+            conversation for conversation in listed.conversations if user_id in conversation.roles
+        ] == []
 
     await prove(
         scenario, sabotage=patch.object(blocks, "is_blocked", AsyncMock(return_value=False))

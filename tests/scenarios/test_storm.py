@@ -36,7 +36,7 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
             (await call(n, users[0], "/conversations/group", {"userIds": users}))["conversation"]
             for n in range(4)
         ]
-        ids = [each["id"] for each in groups]
+        ids = [group["id"] for group in groups]
         total = SENDERS * TURNS
 
         async def read(place: int, ready: asyncio.Event) -> list[tuple[str, int, str]]:
@@ -81,12 +81,15 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
             assert found == expected
         for user in users[::9]:
             page = await call(0, user, "/conversations")
-            shown = {each["id"]: each["unreadCount"] for each in page["conversations"]}
+            shown = {
+                conversation["id"]: conversation["unreadCount"]
+                for conversation in page["conversations"]
+            }
             counted = {
-                each: await database["messages"].count_documents(
-                    {"conversationId": each, "senderId": {"$ne": user}}
+                key: await database["messages"].count_documents(
+                    {"conversationId": key, "senderId": {"$ne": user}}
                 )
-                for each in ids
+                for key in ids
             }
             assert shown == counted
     await expect_no_violation(database)

@@ -30,8 +30,10 @@ def example(tmp_path: Path) -> Path:
 
 def described(rule: Rule) -> tuple[type[Rule], dict[str, Any]]:
     """What a rule was made of; a list and a tuple are the same."""
-    values = {each.name: getattr(rule, each.name) for each in fields(rule) if each.init}
-    same = {key: tuple(each) if isinstance(each, list) else each for key, each in values.items()}
+    values = {field.name: getattr(rule, field.name) for field in fields(rule) if field.init}
+    same = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    }
     return type(rule), same
 
 
@@ -75,7 +77,9 @@ async def test_what_the_file_forbids_is_refused_held_or_reported(
         refused, held, stored = (422, "MESSAGE_REJECTED"), (403, "MESSAGE_HELD"), (201, None)
         assert answers == [refused, held, refused, stored, refused, *[stored] * 3, refused]
         async with ada.get(f"{base}/moderation/held") as found:
-            assert [each["body"] for each in (await found.json())["heldMessages"]] == ["Casino!"]
+            assert [
+                held_message["body"] for held_message in (await found.json())["heldMessages"]
+            ] == ["Casino!"]
         async with ada.get(f"{base}/moderation/reports") as found:
             (report,) = (await found.json())["reports"]
         assert report["reporterUserId"] == "filter"

@@ -20,13 +20,13 @@ from tests.support.processes import serving
 
 HEADER = "X-Chat-Moderator"
 DOORS = [
-    (each.method, re.sub(r"\{\w+\}", "x", each.path))
-    for each in (*ROUTES, *operations_of([Typing(), Presence(), Receipts()]))
+    (route.method, re.sub(r"\{\w+\}", "x", route.path))
+    for route in (*ROUTES, *operations_of([Typing(), Presence(), Receipts()]))
 ]
 
 
 def headers_of(user_id: str, *says: str) -> CIMultiDict[str]:
-    return CIMultiDict([("X-User", user_id), *((HEADER, each) for each in says)])
+    return CIMultiDict([("X-User", user_id), *((HEADER, say) for say in says)])
 
 
 async def call(

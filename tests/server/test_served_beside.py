@@ -25,14 +25,14 @@ async def test_what_stands_beside_the_mount(mongo_url: str, database: Database) 
         async with session.get("/metrics") as response:
             counted = 'route="/api/chat/channels",status="200"} 1.0'
             assert counted in await response.text()
-    lines = [json.loads(each) for each in service.log.splitlines()]
-    requests = [each for each in lines if "route" in each]
-    assert {each["route"] for each in requests} == {
+    lines = [json.loads(line) for line in service.log.splitlines()]
+    requests = [line for line in lines if "route" in line]
+    assert {request["route"] for request in requests} == {
         "/openapi.json",
         "/openapi",
         "/api/chat/channels",
     }
-    (logged,) = (each for each in requests if each["route"].endswith("/channels"))
+    (logged,) = (request for request in requests if request["route"].endswith("/channels"))
     assert (logged["status"], logged["request_id"]) == (200, request_id)
 
 

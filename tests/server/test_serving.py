@@ -144,7 +144,7 @@ async def test_shutdown(mongo_url: str, database: Database, session: ClientSessi
             await until(lambda: "one is held" in service.log)
             for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):
                 service.send(number)  # Those who send it again do not make it less clean.
-            await asyncio.gather(*(each.end() for each in tabs))
+            await asyncio.gather(*(tab.end() for tab in tabs))
             async with await late as answer:
                 assert answer.status == 201
             assert await service.ended() == 0, service.log
@@ -221,9 +221,9 @@ async def test_two_services_restart(
     async with services[0].running(), services[1].running():
 
         async def restart() -> None:
-            for each in services:
-                await each.stop()
-                await each.start()
+            for service in services:
+                await service.stop()
+                await service.start()
 
         load = await loaded(session, services, restart)
     await require_all_kept(load, database)
@@ -243,6 +243,6 @@ async def test_workers_restart(mongo_url: str, database: Database, session: Clie
 
         load = await loaded(session, [service], restart)
         assert load.failures["refused"] == 0
-        assert all(is_alive(each) for each in service.pids()[2:])
+        assert all(is_alive(pid) for pid in service.pids()[2:])
     await require_all_kept(load, database)
-    assert not any(is_alive(each) for each in service.pids())
+    assert not any(is_alive(pid) for pid in service.pids())

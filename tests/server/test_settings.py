@@ -270,9 +270,9 @@ def test_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_option_is_a_setting_or_has_a_reason() -> None:
     """A new one is a setting by itself."""
-    options = {each.name for each in fields(Options)}
+    options = {field.name for field in fields(Options)}
     assert options == (set(SETTINGS) & options) | (set(LIBRARY_ONLY) & options)
-    assert all(each.metadata["meaning"] for each in fields(Options))
+    assert all(field.metadata["meaning"] for field in fields(Options))
     with pytest.raises(TypeError):
         kind_of(dict[str, object])
 
@@ -280,9 +280,9 @@ def test_every_option_is_a_setting_or_has_a_reason() -> None:
 def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
     own = {"self", "database", "options"}
     given = set(inspect.signature(Chat.__init__).parameters) - own
-    assert given <= {*SETTINGS, *(each.split(" ")[0] for each in LIBRARY_ONLY)}
+    assert given <= {*SETTINGS, *(text.split(" ")[0] for text in LIBRARY_ONLY)}
     plugins = [each for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
-    ours = [each for each in plugins if each.__name__ not in LIBRARY_ONLY]
+    ours = [plugin for plugin in plugins if plugin.__name__ not in LIBRARY_ONLY]
     # No name switches on webhooks, but their URL.
     assert {each.__name__.lower() for each in ours} == {*PLUGINS, "webhooks"}
     for made in (*ours, Metrics, Tracing):
@@ -297,7 +297,7 @@ def test_every_plugin_can_be_named() -> None:
     made = plugins_of(settings)
     assert [type(each).__name__.lower() for each in made] == [*PLUGINS]
     (drafts,) = (each for each in made if isinstance(each, Drafts))
-    assert [drafts._may_draft(each) for each in ("robot", "ada")] == [True, False]
+    assert [drafts._may_draft(name) for name in ("robot", "ada")] == [True, False]
 
 
 @pytest.mark.parametrize("given", [("--plugins", "drafts"), ("--assistant", "robot")])

@@ -18,7 +18,7 @@ from tests.spec.test_npm import folder as folder
 GUIDES = Path(__file__).parents[2] / "docs/guides"
 GUIDE = "\n".join((GUIDES / f"{name}.md").read_text() for name in ("pages", "react", "chat-js"))
 ELEMENT = (BROWSER / "element.js").read_text()
-VIEWS = "".join(each.read_text() for each in sorted(BROWSER.glob("element/*.js")))
+VIEWS = "".join(path.read_text() for path in sorted(BROWSER.glob("element/*.js")))
 STORE = (BROWSER / "chat-store.d.ts").read_text()
 
 
@@ -63,7 +63,9 @@ def names(cell: str) -> set[str]:
 def test_every_module_of_the_package_is_documented() -> None:
     rows = [[cell.strip("| ") for cell in row] for row in table("File | As an npm package")]
     exports = json.loads((BROWSER / "package.json").read_text())["exports"]
-    places = {each["default"]: name for name, each in exports.items() if isinstance(each, dict)}
+    places = {
+        export["default"]: name for name, export in exports.items() if isinstance(export, dict)
+    }
     assert {f"./{file}": name.replace("chat-aio", ".") for file, name, _ in rows} == places
     for file, _, exported in rows:
         text = (BROWSER / file).read_text()
@@ -75,7 +77,7 @@ def test_the_element_is_documented() -> None:
     documented = {row[0].strip("| ") for row in table("Attribute", GUIDE)}
     (observed,) = re.findall(r"observedAttributes = (\[.*?\])", ELEMENT)
     assert documented == {*json.loads(observed), "token"}
-    told = {f"chat-aio:{each}" for each in re.findall(r'#tell\w*\("(\w+)"', ELEMENT)}
+    told = {f"chat-aio:{found}" for found in re.findall(r'#tell\w*\("(\w+)"', ELEMENT)}
     assert {row[0].strip("| ") for row in table("Event", GUIDE)} == told
     themes = " ".join(row[0] for row in table("Property", GUIDE))
     assert {*re.findall(r"--chat-aio-[\w-]+", themes)} == {*re.findall(r"--chat-aio-[\w-]+", VIEWS)}

@@ -1,6 +1,5 @@
 """Documents say what the code does: tables, examples, links."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -108,7 +107,7 @@ def test_every_route_is_documented() -> None:
         ("Method with such a plugin", HELD_MESSAGE_ROUTES),
     ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
-        assert documented == [(each.method, each.path) for each in routes]
+        assert documented == [(route.method, route.path) for route in routes]
 
 
 PLUGINS = [
@@ -129,7 +128,9 @@ def test_every_route_of_a_plugin_is_documented() -> None:
 
 def test_every_error_is_documented() -> None:
     documented = [(int(row[0].strip("| ")), row[1]) for row in table("Status")]
-    assert documented == sorted((each.status, code) for code, each in ChatError.catalogue.items())
+    assert documented == sorted(
+        (answer.status, code) for code, answer in ChatError.catalogue.items()
+    )
 
 
 def test_every_error_of_any_route_is_documented() -> None:
@@ -161,7 +162,7 @@ def test_options_are_settings_of_the_same_name() -> None:
 
 
 def test_every_hook_is_documented() -> None:
-    assert [row[0].strip("| ") for row in table("Hook")] == [each.name for each in fields(Hooks)]
+    assert [row[0].strip("| ") for row in table("Hook")] == [field.name for field in fields(Hooks)]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def test_every_hook_is_documented() -> None:
 )
 def test_the_fields_of_every_argument_of_a_hook_are_documented(given: type[Any]) -> None:
     documented = [(row[0].strip("| "), row[1]) for row in table(f"`{given.__name__}`")]
-    assert documented == [(each.name, shown_type(each.type)) for each in fields(given)]
+    assert documented == [(field.name, shown_type(field.type)) for field in fields(given)]
 
 
 def shown_type(annotation: Any) -> str:
@@ -189,15 +190,15 @@ def shown_type(annotation: Any) -> str:
     [("Field of `PluginRoute`", PluginRoute), ("Field of `PluginRequest`", PluginRequest)],
 )
 def test_every_field_of_the_plugin_api_is_documented(title: str, given: type[Any]) -> None:
-    assert [row[0].strip("| ") for row in table(title)] == [each.name for each in fields(given)]
+    assert [row[0].strip("| ") for row in table(title)] == [field.name for field in fields(given)]
 
 
 def test_every_command_is_documented() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Command | Options")}
-    settings = {each.flag for each in SETTINGS.values()}
+    settings = {setting.flag for setting in SETTINGS.values()}
     for name, options in commands(main):
         if settings <= {*options}:
-            others = [each for each in options if each not in {*settings, "--config"}]
+            others = [option for option in options if option not in {*settings, "--config"}]
             assert documented.pop(name) == [*others, "all settings"]
         else:
             assert documented.pop(name) == options, name
@@ -213,7 +214,7 @@ def test_commands_are_named_in_full() -> None:
     text = "\n".join(page.read_text() for page in pages)
     with_options = re.findall(r"`([a-z][a-z -]*?) --[a-z-]+[^`]*`", text)
     of_codes = re.findall(r"`([a-z -]+)`", "".join(re.findall(r"^\| [34] \|.*", text, re.M)))
-    named = {each.removeprefix("chat-aio ") for each in (*with_options, *of_codes)}
+    named = {with_option.removeprefix("chat-aio ") for with_option in (*with_options, *of_codes)}
     assert {"retention", "check", "legal-hold place"} <= named
     others = ("docker", "mongo", "opentelemetry")
     assert {each for each in named - names if not each.startswith(others)} == set()
@@ -237,7 +238,9 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
             assert inner is not None
             yield from commands(inner, *names, name)
         return
-    shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    shown = [
+        param for param in command.params if isinstance(param, click.Option) and not param.hidden
+    ]
     yield " ".join(names), [each.opts[0] for each in shown]
 
 
@@ -256,9 +259,9 @@ def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ..
         row[0].strip("| "): set(re.findall(r"\w+", row[1].split("`")[0])) for row in table(title)
     }
     assert documented == {
-        name: {field.alias or name for name, field in each.model_fields.items()}
-        for each in events
-        for name in types_of(each)
+        name: {field.alias or name for name, field in event.model_fields.items()}
+        for event in events
+        for name in types_of(event)
     }
 
 
@@ -393,13 +396,13 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
     listed = re.findall(r"[\w/.-]+\.md$", navigation, re.M)
-    assert sorted(listed) == sorted(str(each.relative_to(ROOT)) for each in DOCUMENTS)
+    assert sorted(listed) == sorted(str(document.relative_to(ROOT)) for document in DOCUMENTS)
 
 
 def headings_of(document: Path) -> set[str]:
     """The anchors of a document's headings, as they are made of them on the web."""
     titles = re.findall(r"^#+ (.*)$", document.read_text(), re.M)
-    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_rules_that_the_code_refers_to_exist() -> None:

@@ -9,7 +9,7 @@ from chat_aio.errors import ChatError
 from chat_aio.web.browser_files import BROWSER
 from tests.support.page_texts import Text, placeholders_in, texts_in
 
-FILES = {each.stem: each for each in sorted(BROWSER.glob("element/words-*.js"))}
+FILES = {path.stem: path for path in sorted(BROWSER.glob("element/words-*.js"))}
 ENGLISH = texts_in(FILES["words-en"])
 CODE = "".join(
     each.read_text() for each in sorted(BROWSER.glob("element/*.js")) if each.stem not in FILES
@@ -37,11 +37,11 @@ def test_each_language_has_all_words(name: str) -> None:
 
 
 def test_all_words_are_said() -> None:
-    named = {each for each in ENGLISH if not each.startswith("problem.")}
+    named = {text for text in ENGLISH if not text.startswith("problem.")}
     assert {each for each in named if f'"{each}"' not in CODE} == set()
     assert named >= SAID
 
 
 def test_what_is_refused_has_the_codes_of_the_service() -> None:
-    codes = {each.removeprefix("problem.") for each in ENGLISH if each.startswith("problem.")}
+    codes = {text.removeprefix("problem.") for text in ENGLISH if text.startswith("problem.")}
     assert codes - ChatError.catalogue.keys() - {"UNREACHABLE"} == set()

@@ -63,16 +63,16 @@ def names_of_asyncio(file: Path) -> Iterator[str]:
             if node.value.id == "asyncio":
                 yield node.attr
         elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
-            yield from (each.name for each in node.names)
+            yield from (name.name for name in node.names)
 
 
 def test_what_messages_quote_is_read_in_one_place() -> None:
     """An action that read quotes by itself would show what a host's `can_read` refuses."""
     found = [
-        place(each)
-        for each in FILES
-        if place(each).startswith("actions/")
-        and any(name in each.read_text() for name in ("find_parents(", "with_previews("))
+        place(file)
+        for file in FILES
+        if place(file).startswith("actions/")
+        and any(name in file.read_text() for name in ("find_parents(", "with_previews("))
     ]
     assert found == ["actions/reading.py"]
 
@@ -105,16 +105,16 @@ def test_modules_use_no_private_names_of_others() -> None:
 
 
 def test_files_stay_small() -> None:
-    lines = {place(each): each.read_text().count("\n") for each in FILES}
+    lines = {place(file): file.read_text().count("\n") for file in FILES}
     assert len(lines) > 100
     assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
 def test_functions_stay_small() -> None:
     lines = {
-        f"{place(each)}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for each in FILES
-        for node in ast.walk(ast.parse(each.read_text()))
+        f"{place(file)}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     assert len(lines) > 500
@@ -136,7 +136,7 @@ def test_no_driver_call_is_cancelled() -> None:
     PyMongo's client locked for good. Calls are run by `store/calls.py`, bounded by their own
     timeouts."""
     cancelling = {"timeout", "timeout_at", "wait_for"}
-    found = {place(each) for each in FILES if cancelling & set(names_of_asyncio(each))}
+    found = {place(file) for file in FILES if cancelling & set(names_of_asyncio(file))}
     assert found == set(WAITING)
 
 

@@ -62,9 +62,9 @@ def test_it_has_the_version_of_the_python_package() -> None:
 
 
 def test_what_it_exports_is_there() -> None:
-    places = {place for each in PACKAGE["exports"].values() for place in _places(each)}
+    places = {place for export in PACKAGE["exports"].values() for place in _places(export)}
     assert {place for place in places if not (BROWSER / place).is_file()} == set()
-    assert {f"./{each.name}" for each in BROWSER.glob("*.d.ts")} <= places
+    assert {f"./{path.name}" for path in BROWSER.glob("*.d.ts")} <= places
 
 
 def _places(export: str | dict[str, str]) -> list[str]:
@@ -73,16 +73,16 @@ def _places(export: str | dict[str, str]) -> list[str]:
 
 def test_what_is_imported_is_in_its_files() -> None:
     """`files` says what `npm pack` takes along."""
-    packed = {each for pattern in PACKAGE["files"] for each in BROWSER.glob(pattern)}
+    packed = {path for pattern in PACKAGE["files"] for path in BROWSER.glob(pattern)}
     modules = {*BROWSER.rglob("*.js")}
     assert modules <= packed
     imported = re.compile(r'^import .* from "(\..*)";$', re.MULTILINE)
     found = {
-        (each.parent / place).resolve()
-        for each in modules
-        for place in imported.findall(each.read_text())
+        (module.parent / place).resolve()
+        for module in modules
+        for place in imported.findall(module.read_text())
     }
-    assert found <= {each.resolve() for each in modules}
+    assert found <= {module.resolve() for module in modules}
 
 
 @needs_tsc

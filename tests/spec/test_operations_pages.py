@@ -34,7 +34,7 @@ def manifests() -> dict[tuple[str, str], Any]:
     """The manifests by kind and name."""
     blocks = re.findall(r"^```yaml\n(.*?)^```$", KUBERNETES, re.DOTALL | re.MULTILINE)
     parsed = [each for block in blocks for each in yaml.safe_load_all(block)]
-    found = {(each["kind"], each["metadata"]["name"]): each for each in parsed}
+    found = {(event["kind"], event["metadata"]["name"]): event for event in parsed}
     assert len(found) == len(parsed)
     return found
 
@@ -51,7 +51,11 @@ def test_the_file_is_valid(manifests: dict[tuple[str, str], Any], tmp_path: Path
     found = find_settings(config=str(file))
     assert all(found[key].place != DEFAULT for key in tomllib.loads(text))
     (container,) = pod["containers"]
-    (mount,) = [each for each in container["volumeMounts"] if each["name"] == "config"]
+    (mount,) = [
+        volume_mount
+        for volume_mount in container["volumeMounts"]
+        if volume_mount["name"] == "config"
+    ]
     assert environment(container)["CHAT_AIO_CONFIG"] == f"{mount['mountPath']}/{name}"
 
 
@@ -119,7 +123,7 @@ def require_command(words: list[str]) -> None:
         assert found is not None, words
         command = found
         words.pop(0)
-    flags = {flag for each in command.params for flag in (*each.opts, *each.secondary_opts)}
+    flags = {flag for param in command.params for flag in (*param.opts, *param.secondary_opts)}
     used = {word.partition("=")[0] for word in words if word.startswith("--")}
     assert used <= flags, used - flags
 
@@ -143,7 +147,7 @@ def code_texts() -> str:
                 case ast.Constant(value=str(text)):
                     found.append(" ".join(text.split()))
                 case ast.JoinedStr(values=parts):
-                    texts = (each.value for each in parts if isinstance(each, ast.Constant))
+                    texts = (part.value for part in parts if isinstance(part, ast.Constant))
                     found.append(" ".join(" ... ".join(map(str, texts)).split()))
     return "\n".join(found)
 
@@ -165,7 +169,7 @@ def test_words_of_the_handbook_are_those_of_the_page() -> None:
         "Seen by users:",
     }
     assert len(bold) > 20
-    assert {" ".join(each.split()) for each in bold} <= known
+    assert {" ".join(text.split()) for text in bold} <= known
     for quote in re.findall(r'"([A-Z][^"]+)"', HANDBOOK):
         assert " ".join(quote.split()) in known
 

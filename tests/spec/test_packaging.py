@@ -53,7 +53,7 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
 
 
 def names_in(folder: Path) -> set[str]:
-    return {each.relative_to(folder).as_posix() for each in folder.rglob("*.*")}
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
 
 
 async def test_the_image_asks_whether_the_service_is_healthy(
@@ -80,7 +80,7 @@ async def test_the_image_asks_whether_the_service_is_healthy(
 
 
 def test_what_the_image_and_compose_set_are_settings() -> None:
-    known = {each.variable for each in SETTINGS.values()}
+    known = {setting.variable for setting in SETTINGS.values()}
     compose = (ROOT / "docker-compose.yml").read_text().partition("\n  chat:\n")[2]
     of_compose = re.findall(r"^      (CHAT_AIO_\w+): ", compose, re.M)
     of_image = re.findall(r"\b(CHAT_AIO_\w+)=", (ROOT / "Dockerfile").read_text())

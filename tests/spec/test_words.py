@@ -15,9 +15,9 @@ from tests.support.page_texts import Text, languages, placeholders_in, texts_of
 ENGLISH = texts_of("en")
 OTHERS = [each for each in languages() if each != "en"]
 MODULES = [
-    each
-    for each in sorted((*STATIC.rglob("*.js"), *BROWSER.glob("*.js")))
-    if not {"texts", "emoji"} & set(each.parts)
+    path
+    for path in sorted((*STATIC.rglob("*.js"), *BROWSER.glob("*.js")))
+    if not {"texts", "emoji"} & set(path.parts)
 ]
 """Those of the page, and what hosts import. The element that they can show has words of its own."""
 COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
@@ -79,7 +79,7 @@ def test_errors_have_texts_for_readers() -> None:
 
 
 def test_all_texts_are_used_and_those_used_are_there() -> None:
-    said = {name for each in MODULES for name in said_in(each)}
+    said = {name for module in MODULES for name in said_in(module)}
     written = {name for _, _, name in marked_in_the_page()}
     by_code = {name for name in ENGLISH if name.startswith("problem.")}
     assert (said | written) - ENGLISH.keys() == set()
@@ -112,7 +112,7 @@ def test_no_words_stand_in_the_modules() -> None:
     }
     scripts = ("Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr")
     assert found == {
-        *(("terms.js", each) for each in scripts),
+        *(("terms.js", script) for script in scripts),
         *(("happening-words.js", "no topic"), ("group-activity.js", "no topic")),
         *(("file-drops.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
@@ -203,11 +203,11 @@ def test_style_sheets_know_no_left_and_right() -> None:
 
 def test_each_language_names_the_same_emoji() -> None:
     places = sorted((STATIC / "emoji").glob("*.js"))
-    of_each = [each.read_text().split("`")[1].split("\n") for each in places]
+    of_each = [place.read_text().split("`")[1].split("\n") for place in places]
     assert len(of_each) == 2
     for lines in of_each:
         named = [line.split(" ") for line in lines if line]
-        assert [emoji for emoji, *_ in named] == [each.split(" ")[0] for each in of_each[0] if each]
+        assert [emoji for emoji, *_ in named] == [text.split(" ")[0] for text in of_each[0] if text]
         names = [name for _, name, *_ in named]
         assert len(set(names)) == len(names)
         assert all(name == name.lower() for name in names)

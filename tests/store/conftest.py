@@ -108,4 +108,4 @@ async def epochs(store: Store, conversation_id: str) -> tuple[int, int]:
 
 async def stored_seqs(store: Store, conversation_id: str) -> list[int]:
     found = store.database.messages.find({"conversationId": conversation_id}).sort("seq", 1)
-    return [each["seq"] for each in await found.to_list(None)]
+    return [row["seq"] for row in await found.to_list(None)]

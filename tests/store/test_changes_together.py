@@ -109,7 +109,7 @@ async def test_a_full_group_takes_as_many_as_there_is_room_for(chats: list[Chat]
         ),
         return_exceptions=True,
     )
-    refused = [each for each in answers if isinstance(each, BaseException)]
+    refused = [answer for answer in answers if isinstance(answer, BaseException)]
     assert {type(each) for each in refused} == {GroupLimitExceeded}
     assert len(answers) - len(refused) == 5
 

@@ -51,7 +51,7 @@ async def test_the_least_recently_used_are_dropped(store: Store) -> None:
     groups = [(await store.conversation("alice"))["_id"] for _ in range(4)]
     _, all_bytes, _ = await DecodedConversations(store.database).read_some(groups)
     decoded = DecodedConversations(store.database, most_bytes=all_bytes - 1)
-    first = [await read_one(decoded, each) for each in groups[:3]]
+    first = [await read_one(decoded, group) for group in groups[:3]]
     assert await read_one(decoded, groups[0]) is first[0]
     await read_one(decoded, groups[3])
     assert await read_one(decoded, groups[0]) is first[0]
@@ -74,4 +74,4 @@ async def test_malformed_ones_are_left_out_and_logged_each_time(
         for _ in range(2):
             found, _, _ = await decoded.read_some([group["_id"]])
             assert found == {}
-    assert len([each for each in caplog.records if group["_id"] in each.getMessage()]) == 2
+    assert len([record for record in caplog.records if group["_id"] in record.getMessage()]) == 2

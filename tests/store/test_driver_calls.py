@@ -57,7 +57,7 @@ class Watch:
     def note(self) -> None:
         self.seen += 1
         frames = traceback.extract_stack()
-        ours = [each for each in frames if each.filename.startswith(PACKAGE)]
+        ours = [frame for frame in frames if frame.filename.startswith(PACKAGE)]
         if ours and asyncio.current_task() not in self.known:
             self.bare.append(f"{Path(ours[-1].filename).name}:{ours[-1].lineno}")
 
@@ -139,4 +139,4 @@ async def test_a_bare_call_is_noticed(serve: MakePeople) -> None:
         calls_only(patch, watch)
         patch.setattr(Database, "read", bare)
         assert (await people("alice").get("/conversations")).status == 200
-    assert any(each.startswith("conversations.py") for each in watch.bare)
+    assert any(text.startswith("conversations.py") for text in watch.bare)

@@ -32,7 +32,7 @@ async def test_a_lost_commit_answer_is_asked_for_again(
         closeConnection=True,
     ):
         sent = await asyncio.gather(*(store.send(group) for _ in range(8)))
-    assert [each["seq"] for each in sent] == list(range(1, 9))
+    assert [message["seq"] for message in sent] == list(range(1, 9))
     assert await stored_seqs(store, group["_id"]) == list(range(1, 9))
 
 
@@ -55,7 +55,7 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
             await asyncio.sleep(0)
         second = asyncio.create_task(store.send(group))
         outcomes = await asyncio.gather(first, second, return_exceptions=True)
-    assert all(isinstance(each, StorageUnavailable) for each in outcomes)
+    assert all(isinstance(outcome, StorageUnavailable) for outcome in outcomes)
     assert "nothing was written" in str(outcomes[1])
     assert await stored_seqs(patient, group["_id"]) == []
     assert (await patient.send(group))["seq"] == 1

@@ -12,11 +12,15 @@ async def test_adding_and_removing_moves_both_epochs_together(store: Store) -> N
     group = await store.conversation("alice")
     added = await store.change(group["_id"], add=("carol", "bob"))
     assert added is not None
-    assert [each["userId"] for each in added["participants"]] == ["alice", "bob", "carol"]
+    assert [participant["userId"] for participant in added["participants"]] == [
+        "alice",
+        "bob",
+        "carol",
+    ]
     assert await epochs(store, group["_id"]) == (2, 2)
     removed = await store.change(group["_id"], remove=("bob",))
     assert removed is not None
-    assert [each["userId"] for each in removed["participants"]] == ["alice", "carol"]
+    assert [participant["userId"] for participant in removed["participants"]] == ["alice", "carol"]
     assert removed["change"]["kind"] == "participant.removed"
     assert await epochs(store, group["_id"]) == (3, 3)
 

@@ -60,7 +60,7 @@ async def test_a_refusal_is_logged_once(store: Store, caplog: pytest.LogCaptureF
             store.database.looked_for_orphans = -math.inf
             await end_orphans(store.database, since=0.0)
     assert look.await_count == 3
-    (warning,) = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert "(code 8000)" in warning
 
 

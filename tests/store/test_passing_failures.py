@@ -36,7 +36,7 @@ async def test_a_conflict_outside_a_transaction_is_tried_again(
         errorCode=WRITE_CONFLICT,
     ):
         message = await named.api.add_reaction("alice", sent.id, "+1")
-    assert [each.emoji for each in message.reactions] == ["+1"]
+    assert [reaction.emoji for reaction in message.reactions] == ["+1"]
 
 
 async def test_a_conflict_that_does_not_pass_is_unavailable(

@@ -25,7 +25,11 @@ async def counted(store: Store, conversation_id: str, user_id: str) -> int:
 
 async def brute_force(store: Store, conversation_id: str, user_id: str) -> int:
     found = await store.database.conversations.find_one({"_id": conversation_id})
-    (read,) = [each["lastReadSeq"] for each in found["participants"] if each["userId"] == user_id]
+    (read,) = [
+        participant["lastReadSeq"]
+        for participant in found["participants"]
+        if participant["userId"] == user_id
+    ]
     chosen = {"conversationId": conversation_id, "seq": {"$gt": read}, "senderId": {"$ne": user_id}}
     return int(await store.database.messages.count_documents(chosen))
 
@@ -47,12 +51,14 @@ async def test_unread_is_the_brute_force_count(store: Store, seed: int) -> None:
             expected = await brute_force(store, group["_id"], user_id)
             assert await counted(store, group["_id"], user_id) == expected
     found = await store.database.conversations.find_one({"_id": group["_id"]})
-    assert any(each["sentUpToSeq"] for each in found["participants"])
+    assert any(participant["sentUpToSeq"] for participant in found["participants"])
 
 
 async def last_read(store: Store, group: ConversationDocument) -> dict[str, int]:
     found = await store.database.conversations.find_one({"_id": group["_id"]})
-    return {each["userId"]: each["lastReadSeq"] for each in found["participants"]}
+    return {
+        participant["userId"]: participant["lastReadSeq"] for participant in found["participants"]
+    }
 
 
 async def test_a_read_state_never_moves_back(make_store: MakeStore) -> None:
@@ -73,7 +79,9 @@ async def test_a_read_state_never_moves_back(make_store: MakeStore) -> None:
     await asyncio.gather(*(mark(place, *each) for place, each in enumerate(marks)))
     assert await last_read(stores[0], group) == dict.fromkeys(users, 10)
     found = await stores[0].database.conversations.find_one({"_id": group["_id"]})
-    assert {each["lastReadMessageId"] for each in found["participants"]} == {sent[9]["_id"]}
+    assert {participant["lastReadMessageId"] for participant in found["participants"]} == {
+        sent[9]["_id"]
+    }
 
 
 async def test_one_mark_that_fails_does_not_stop_the_others(store: Store) -> None:
@@ -86,7 +94,7 @@ async def test_one_mark_that_fails_does_not_stop_the_others(store: Store) -> Non
         store.read_marks.mark(group["_id"], "mallory", here["_id"]),
         return_exceptions=True,
     )
-    failed = [isinstance(each, MessageNotFound) for each in outcomes]
+    failed = [isinstance(outcome, MessageNotFound) for outcome in outcomes]
     assert failed == [True, False, True, False]
     assert await last_read(store, group) == {"alice": 0, "bob": 1}
 
@@ -105,7 +113,7 @@ async def test_marks_that_come_together_are_one_write(store: Store) -> None:
 
     with patch.object(store.database.conversations, "update_one", counting):
         await asyncio.gather(
-            *(store.read_marks.mark(group["_id"], each, message["_id"]) for each in users)
+            *(store.read_marks.mark(group["_id"], user, message["_id"]) for user in users)
         )
     assert writes == 1
     assert set((await last_read(store, group)).values()) == {1}

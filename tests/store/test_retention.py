@@ -42,7 +42,9 @@ async def test_unread_counts_above_a_floor(store: Store, floor: int) -> None:
     for _ in range(2):  # The first keeps long counts, the second uses them.
         await require_true(store, group["_id"])
     kept = await store.database.conversations.find_one({"_id": group["_id"]})
-    points = {each["userId"]: each["sentUpToSeq"] for each in kept["participants"]}
+    points = {
+        participant["userId"]: participant["sentUpToSeq"] for participant in kept["participants"]
+    }
     assert {name: upto for name, upto in points.items() if upto} == {"reader 900": 900}
 
     (head,) = await retention.list_heads(store.database, conversation_id=group["_id"])

@@ -131,7 +131,7 @@ async def test_serve_says_what_to_do_where_there_are_no_indexes(mongod: Guarded)
             pass
     (line,) = str(failed.value).splitlines()
     assert "has no right to it. Run `chat-aio indexes apply` once" in line
-    roles = [{"role": each, "db": "chat"} for each in ("readWrite", "dbAdmin")]
+    roles = [{"role": name, "db": "chat"} for name in ("readWrite", "dbAdmin")]
     maker = await mongod.add_user("maker", "admin", *roles)
     made = await run("indexes", "apply", "--mongo-url", maker, "--database", "chat")
     assert made.code == 0, made

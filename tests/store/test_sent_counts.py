@@ -186,7 +186,7 @@ async def test_counts_are_true_while_all_happens_at_once(make_store: MakeStore) 
     async def send(store: Store, user_id: str) -> None:
         for _ in range(25):
             found = await conversations.find(store.database, name)
-            inside = found and [each["userId"] for each in found["participants"]]
+            inside = found and [participant["userId"] for participant in found["participants"]]
             if found and inside and user_id in inside:
                 message = store.message(name, user_id)
                 appended = store.sequencer.append(
@@ -387,11 +387,11 @@ async def test_any_id_is_counted(store: Store, user_id: str) -> None:
 async def test_a_batch_counts_each_of_its_senders(store: Store) -> None:
     groups = [await store.conversation(*USERS) for _ in range(3)]
     await asyncio.gather(
-        *(store.send(each, user_id) for _ in range(20) for each in groups for user_id in USERS)
+        *(store.send(group, user_id) for _ in range(20) for group in groups for user_id in USERS)
     )
-    for each in await store.database.counters.find().to_list():
-        assert (each["seq"], each["counted"]) == (60, 60)
-        assert each["sent"] == dict.fromkeys(USERS, 20)
+    for counter in await store.database.counters.find().to_list():
+        assert (counter["seq"], counter["counted"]) == (60, 60)
+        assert counter["sent"] == dict.fromkeys(USERS, 20)
 
 
 async def test_a_mark_of_who_has_just_come_back(store: Store) -> None:

@@ -33,7 +33,7 @@ async def test_many_senders_of_two_processes_leave_no_gap(make_store: MakeStore)
         head = await stores[0].database.counters.find_one({"_id": group["_id"]})
         assert head["seq"] == 96
         found = stores[0].database.messages.find({"conversationId": group["_id"]}).sort("seq", 1)
-        dates = [each["createdAt"] for each in await found.to_list(None)]
+        dates = [row["createdAt"] for row in await found.to_list(None)]
         assert dates == sorted(dates)
         assert dates[-1] == head["activityAt"]
 
@@ -41,7 +41,7 @@ async def test_many_senders_of_two_processes_leave_no_gap(make_store: MakeStore)
 async def test_one_senders_messages_keep_their_order(store: Store) -> None:
     group = await store.conversation("alice")
     sent = await asyncio.gather(*(store.send(group) for _ in range(300)))
-    assert [each["seq"] for each in sent] == list(range(1, 301))
+    assert [message["seq"] for message in sent] == list(range(1, 301))
 
 
 async def test_a_moved_epoch_is_refused_and_nothing_is_counted(store: Store) -> None:
@@ -55,7 +55,7 @@ async def test_a_moved_epoch_is_refused_and_nothing_is_counted(store: Store) -> 
         outcomes = await asyncio.gather(
             *(store.send(before, "bob") for _ in range(32)), return_exceptions=True
         )
-        assert all(isinstance(each, EpochChanged) for each in outcomes)
+        assert all(isinstance(outcome, EpochChanged) for outcome in outcomes)
         assert await stored_seqs(store, group["_id"]) == seqs
 
     await prove(scenario, sabotage=patch.object(Sequencer, "append", append_without_fence))
@@ -79,8 +79,8 @@ async def test_nothing_of_a_removed_user_follows_the_removal(make_store: MakeSto
     at_removal, *outcomes = await asyncio.gather(
         remove(), *map(send, range(64)), return_exceptions=True
     )
-    sent = [each["seq"] for each in outcomes if isinstance(each, dict)]
-    assert all(isinstance(each, dict | EpochChanged) for each in outcomes)
+    sent = [outcome["seq"] for outcome in outcomes if isinstance(outcome, dict)]
+    assert all(isinstance(outcome, dict | EpochChanged) for outcome in outcomes)
     assert all(seq <= at_removal for seq in sent)
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, len(sent) + 1))
 
@@ -114,7 +114,7 @@ async def test_a_neighbour_that_moved_does_not_stop_the_others(store: Store) -> 
     outcomes = await asyncio.gather(
         *(store.send(each) for each in (moved, still) * 4), return_exceptions=True
     )
-    assert [isinstance(each, EpochChanged) for each in outcomes] == [True, False] * 4
+    assert [isinstance(outcome, EpochChanged) for outcome in outcomes] == [True, False] * 4
     assert await stored_seqs(store, still["_id"]) == [1, 2, 3, 4]
 
 
@@ -127,7 +127,9 @@ async def test_a_message_that_cannot_be_stored_fails_alone(
         *(store.send(group, **(poison if number == 5 else {})) for number in range(10)),
         return_exceptions=True,
     )
-    failed = [number for number, each in enumerate(outcomes) if isinstance(each, InternalError)]
+    failed = [
+        number for number, outcome in enumerate(outcomes) if isinstance(outcome, InternalError)
+    ]
     assert failed == [5]
     assert await stored_seqs(store, group["_id"]) == list(range(1, 10))
 
@@ -158,7 +160,7 @@ async def test_equal_keys_of_two_processes_store_one_message(make_store: MakeSto
         *(stores[number % 2].send(group, **fields) for number in range(64)),
         *(stores[number % 2].send(group) for number in range(64)),
     )
-    assert len({each["_id"] for each in sent[:64]}) == 1
+    assert len({row["_id"] for row in sent[:64]}) == 1
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, 66))
 
 
@@ -179,8 +181,8 @@ async def test_membership_changes_and_batches_take_turns(store: Store) -> None:
             flights.append("sent")
 
     await asyncio.gather(*(send() for _ in range(20)), *(hold() for _ in range(3)))
-    begins = [place for place, each in enumerate(flights) if each == "change begins"]
-    assert [flights[each + 1] for each in begins] == ["change ends"] * 3
+    begins = [place for place, flight in enumerate(flights) if flight == "change begins"]
+    assert [flights[begin + 1] for begin in begins] == ["change ends"] * 3
     assert all("sent" in flights[one:other] for one, other in pairwise(begins))
     assert flights.index("change begins") < flights.index("sent") + 25
     assert flights.count("sent") == 80
@@ -218,7 +220,7 @@ async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore
 
     async with store.sequencer.hold(group["_id"]):
         outcomes = await asyncio.gather(*(change() for _ in range(5)), return_exceptions=True)
-    assert [type(each) for each in outcomes] == [StorageUnavailable] * 5
+    assert [type(outcome) for outcome in outcomes] == [StorageUnavailable] * 5
     await change()
     assert not store.sequencer._held
 
@@ -230,9 +232,9 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
     free = await store.conversation("alice")
     session = store.database.client.start_session()
     async with session, await session.start_transaction():
-        for each in locked:
+        for row in locked:
             await store.database.counters.update_one(
-                {"_id": each["_id"]}, {"$inc": {"fence": 1}}, session=session
+                {"_id": row["_id"]}, {"$inc": {"fence": 1}}, session=session
             )
         sending = []
         for place, each in enumerate(locked, 1):  # One by one, so that each is a flight.
@@ -242,9 +244,9 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
         async with asyncio.timeout(20):
             for seq in range(1, 6):
                 assert (await store.send(free))["seq"] == seq
-        assert not any(each.done() for each in sending)
+        assert not any(task.done() for task in sending)
         await session.abort_transaction()
-    assert [each["seq"] for each in await asyncio.gather(*sending)] == [1] * len(locked)
+    assert [result["seq"] for result in await asyncio.gather(*sending)] == [1] * len(locked)
 
 
 async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> None:
@@ -258,7 +260,9 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
         return await store.sequencer.append(
             message,
             epoch=conversation["epoch"],
-            still_allowed=lambda now: user_id in {each["userId"] for each in now["participants"]},
+            still_allowed=lambda now: (
+                user_id in {participant["userId"] for participant in now["participants"]}
+            ),
         )
 
     async def scenario() -> None:
@@ -268,7 +272,7 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
             *(send("alice", other) for _ in range(4)),
             return_exceptions=True,
         )
-        moved = [isinstance(each, EpochChanged) for each in outcomes]
+        moved = [isinstance(outcome, EpochChanged) for outcome in outcomes]
         assert moved == [False, True, False] * 4 + [False] * 4
         assert await stored_seqs(store, group["_id"]) == list(range(1, last + 9))
 
@@ -301,7 +305,7 @@ async def test_closing_waits_for_what_is_in_flight(store: Store) -> None:
     sending = [asyncio.create_task(store.send(group)) for _ in range(50)]
     await asyncio.sleep(0)
     await store.sequencer.close(seconds=60)
-    assert all(each.done() for each in sending)
+    assert all(task.done() for task in sending)
 
 
 async def test_a_poisoned_message_nobody_waits_for_stops_nobody(
@@ -330,7 +334,7 @@ async def test_a_conversation_is_in_one_flight_at_a_time(store: Store) -> None:
     overlaps, held = list[str](), list[str]()
 
     async def colliding(*args: Any, **kwargs: Any) -> Any:
-        ids = {each.conversation_id for each in args[1]}
+        ids = {arg.conversation_id for arg in args[1]}
         overlaps.extend(ids & flying)
         flying.update(ids)
         try:

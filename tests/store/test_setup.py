@@ -73,7 +73,9 @@ async def test_an_index_serves_what_it_says(store: Store) -> None:
     await store.database.messages.update_many({}, {"$set": {"conversationId": "c"}})
     await store.database.messages.update_one({"_id": "m3"}, {"$set": {"changedAt": utc_now()}})
     assert len(INDEXES) > 20
-    faults = {f"{each.collection}.{each.name}": await faults_of(store, each) for each in INDEXES}
+    faults = {
+        f"{index.collection}.{index.name}": await faults_of(store, index) for index in INDEXES
+    }
     assert {name: found for name, found in faults.items() if found} == {}
 
 
@@ -82,7 +84,7 @@ async def faults_of(store: Store, index: Index) -> list[str]:
     collection = store.database.collection(index.collection)
     query = collection.find(index.serves["find"], index.serves.get("projection"))
     if "sort" in index.serves:
-        query = query.sort([tuple(each) for each in index.serves["sort"]])
+        query = query.sort([tuple(serve) for serve in index.serves["sort"]])
     if index.serves.get("hinted"):
         query = query.hint(index.name)
     plan = (await query.explain())["queryPlanner"]["winningPlan"]
@@ -118,10 +120,10 @@ async def test_own_messages_are_counted_without_going_through_others(store: Stor
     await store.database.counters.update_many({}, {"$unset": {"counted": ""}})
 
     async def counted(groups: list[ConversationDocument]) -> list[int]:
-        ids = [each["_id"] for each in groups]
+        ids = [group["_id"] for group in groups]
         heads = {
-            each["_id"]: each
-            for each in await conversations.list_heads(store.database, ids, limit=9)
+            head["_id"]: head
+            for head in await conversations.list_heads(store.database, ids, limit=9)
         }
         return list((await count_unread(store.database, "alice", groups, heads)).values())
 
@@ -143,7 +145,7 @@ async def test_own_messages_are_counted_without_going_through_others(store: Stor
 async def test_missing_indexes_are_named_and_mended(database: Handle) -> None:
     bare = Database(database)
     problems = await indexes.missing(bare)
-    assert any("collection messages" in each for each in problems)
+    assert any("collection messages" in problem for problem in problems)
     with pytest.raises(SetupError, match="conversations"):
         await Chat(database, options=Options(manage_indexes=False)).open()
     await indexes.apply(bare)
@@ -166,8 +168,8 @@ async def test_the_index_of_search_is_compressed(database: Handle) -> None:
     bare = Database(database)
     await indexes.apply(bare)
     assert await compressor(database) == "snappy"
-    (search,) = (each for each in INDEXES if each.name == "search")
-    options = {name: each for name, each in search.options.items() if name != "storageEngine"}
+    (search,) = (index for index in INDEXES if index.name == "search")
+    options = {name: option for name, option in search.options.items() if name != "storageEngine"}
     await database["messages"].drop_index("search")
     await database["messages"].create_index([*search.keys], name="search", **options)
     assert await indexes.missing(bare) == []

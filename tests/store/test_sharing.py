@@ -19,8 +19,8 @@ async def test_it_is_who_is_found_one_by_one(store: Store, seed: int) -> None:
     dice = random.Random(seed)
     users = [f"user {number}" for number in range(12)]
     groups = [set(dice.sample(users, dice.randint(1, 4))) for _ in range(15)]
-    for each in groups:
-        await store.conversation(*sorted(each))
+    for group in groups:
+        await store.conversation(*sorted(group))
     with patch.object(conversations, "SHARED_AT_A_TIME", 2):
         for user in users:
             others = {*dice.sample(users, 8), "nobody"}
@@ -35,8 +35,8 @@ async def test_asking_for_many_costs_one_look_at_what_is_shared(
     """Whoever is in hundreds of conversations has them gone through once, not for each who is
     asked about."""
     others = [f"user {number}" for number in range(CONVERSATIONS)]
-    for each in others:
-        await store.conversation("alice", each)
+    for other in others:
+        await store.conversation("alice", other)
     await database.command("profile", 2)
     asked = [*others[:ASKED], "nobody"]
     assert await conversations.users_sharing_conversation(store.database, "alice", asked) == set(

@@ -77,7 +77,7 @@ async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
         assert not chat._database.calls.is_stuck
         assert await chat._live.feed.wait_live(seconds=PATIENCE)
         page = await chat.api.list_messages("bob", group.id)
-        assert [each.body for each in page.messages] == ["hi"]
+        assert [message.body for message in page.messages] == ["hi"]
 
 
 async def test_without_another_client_a_restart_is_asked_for(

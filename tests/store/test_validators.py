@@ -20,7 +20,7 @@ REVISIONS = {1: "c0cc31bd738f217f", 2: "72007eea6c8ac093", 3: "f060b45697e48550"
 
 
 def test_a_change_of_the_validators_is_a_new_revision() -> None:
-    said = json.dumps([shapes.validator(each) for each in COLLECTIONS], sort_keys=True)
+    said = json.dumps([shapes.validator(collection) for collection in COLLECTIONS], sort_keys=True)
     assert sha256(said.encode()).hexdigest()[:16] == REVISIONS[shapes.REVISION]
 
 
@@ -102,8 +102,8 @@ async def test_a_message_that_is_refused_fails_alone(person: Any, database: Data
     await database.command("collMod", "messages", validator=odd)
     here = f"/conversations/{group}/messages"
     bodies = [*(f"even {number}" for number in range(20)), "odd"]
-    answers = await asyncio.gather(*(alice.post(here, {"body": each}) for each in bodies))
-    assert [each.status for each in answers] == [201] * 20 + [500]
+    answers = await asyncio.gather(*(alice.post(here, {"body": body}) for body in bodies))
+    assert [answer.status for answer in answers] == [201] * 20 + [500]
     kept = await database["messages"].distinct("body")
     assert set(kept) == set(bodies) - {"odd"}
 

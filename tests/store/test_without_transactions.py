@@ -54,9 +54,9 @@ async def test_simple_reads(bare: Database) -> None:
     assert await conversations.ids_of_user(bare, "ada") == ["c"]
     assert await conversations.ids_of_user(bare, "bob") == []
     after = await messages.list_after(bare, "c", after=3, limit=10)
-    assert [each["seq"] for each in after] == [4, 5]
+    assert [message["seq"] for message in after] == [4, 5]
     heads = await conversations.list_heads(bare, ["c", "x"], limit=5)
-    assert [each["_id"] for each in heads] == ["c"]
+    assert [head["_id"] for head in heads] == ["c"]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ def documented_role(database: str) -> dict[str, Any]:
     """The role of docs/operations/mongodb.md, for a database of this name."""
     assert _ROLE is not None
     role: dict[str, Any] = json.loads(_ROLE[1])
-    for each in role["privileges"]:
-        each["resource"]["db"] = database
+    for privilege in role["privileges"]:
+        privilege["resource"]["db"] = database
     return role
 
 

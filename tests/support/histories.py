@@ -86,11 +86,13 @@ def counted(histories: Iterable[Sequence[Row]], days: Iterable[str]) -> dict[str
     """For each day: messages, users, conversations, and the seconds of the answers."""
     found: dict[str, Row] = {}
     for day in days:
-        of_day = [each for messages in histories for each in messages if day_of(each) == day]
+        of_day = [
+            message for messages in histories for message in messages if day_of(message) == day
+        ]
         if of_day:
             found[day] = {
                 "messages": len(of_day),
-                "activeUsers": len({each["senderId"] for each in of_day}),
+                "activeUsers": len({message["senderId"] for message in of_day}),
                 "activeConversations": len({each["conversationId"] for each in of_day}),
                 "seconds": sorted(
                     seconds
@@ -103,8 +105,8 @@ def counted(histories: Iterable[Sequence[Row]], days: Iterable[str]) -> dict[str
 
 def messages_by_conversation(histories: Iterable[Sequence[Row]], days: set[str]) -> Counter[str]:
     return Counter(
-        each["conversationId"]
+        message["conversationId"]
         for messages in histories
-        for each in messages
-        if day_of(each) in days
+        for message in messages
+        if day_of(message) in days
     )

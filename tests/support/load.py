@@ -36,7 +36,7 @@ class Load:
     def __init__(self, session: ClientSession, services: Sequence[Service], group: str) -> None:
         self.sent: dict[str, str] = {}
         self.failures: Counter[str] = Counter()
-        self._told: dict[str, set[str]] = {each: set() for each in READERS}
+        self._told: dict[str, set[str]] = {reader: set() for reader in READERS}
         self._reading: set[str] = set()
         self._session = session
         self._services = services
@@ -50,15 +50,15 @@ class Load:
         async with asyncio.timeout(90), asyncio.TaskGroup() as group:
             readers = [group.create_task(self._read(each)) for each in READERS]
             await self._until(lambda: len(self._reading) == len(READERS))
-            writers = [group.create_task(self._write(each)) for each in WRITERS]
+            writers = [group.create_task(self._write(writer)) for writer in WRITERS]
             await self.more(40)
             await act()
             await self.more(40)
             self._stopped = True
             await asyncio.wait(writers)
             await self._until(self._is_complete)
-            for each in readers:
-                each.cancel()
+            for reader in readers:
+                reader.cancel()
 
     async def more(self, count: int) -> None:
         """Wait until so many more sends are acknowledged."""
@@ -150,7 +150,7 @@ async def loaded(
 async def require_all_kept(load: Load, database: Database) -> None:
     """Each that was acknowledged is stored, once, and numbers have no gaps."""
     stored = await database["messages"].find().sort("seq").to_list()
-    assert [each["seq"] for each in stored] == list(range(1, len(stored) + 1))
-    kept = {each["clientMessageId"]: each["_id"] for each in stored}
+    assert [message["seq"] for message in stored] == list(range(1, len(stored) + 1))
+    kept = {message["clientMessageId"]: message["_id"] for message in stored}
     assert len(kept) == len(stored)
     assert load.sent.items() <= kept.items()

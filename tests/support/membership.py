@@ -13,7 +13,7 @@ def alteration(
     locked: Locked, add: tuple[str, ...], remove: tuple[str, ...]
 ) -> MembershipChange | None:
     """The change that brings `add` in, or `remove` out; None where that is so already."""
-    inside = {each["userId"] for each in locked.conversation["participants"]}
+    inside = {participant["userId"] for participant in locked.conversation["participants"]}
     added = [each for each in add if each not in inside]
     removed = [each for each in remove if each in inside]
     if not added and not removed:

@@ -27,7 +27,7 @@ def texts_of(language: str) -> dict[str, Text]:
 
 
 def languages() -> list[str]:
-    return sorted(each.name for each in TEXTS.iterdir() if each.is_dir())
+    return sorted(path.name for path in TEXTS.iterdir() if path.is_dir())
 
 
 def placeholders_in(text: str) -> set[str]:

@@ -120,4 +120,4 @@ async def _filled(database: Database) -> list[str]:
     first, *others = COLLECTIONS
     joined = [{"$unionWith": {"coll": name, "pipeline": looks[name]}} for name in others]
     found = await database[first].aggregate([*looks[first], *joined])
-    return [each["_id"] async for each in found]
+    return [row["_id"] async for row in found]

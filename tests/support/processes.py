@@ -69,7 +69,7 @@ class Service:
 
     def pids(self) -> list[int]:
         """The processes that have come to serve, one after the other."""
-        return [int(each) for each in re.findall(r"process (\d+) is serving", self.log)]
+        return [int(found) for found in re.findall(r"process (\d+) is serving", self.log)]
 
     async def start(self) -> None:
         """Until it is ready."""

@@ -108,7 +108,7 @@ class ReplicaSet:
     @property
     def url(self) -> str:
         """The connection string, with all members."""
-        hosts = ",".join(each.host for each in self.members)
+        hosts = ",".join(member.host for member in self.members)
         return f"mongodb://{hosts}/?replicaSet={REPLICA_SET}"
 
     async def __aenter__(self) -> Self:
@@ -117,8 +117,8 @@ class ReplicaSet:
             for number in range(self._size)
         ]
         try:
-            for each in self.members:
-                await each.start()
+            for member in self.members:
+                await member.start()
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._initiate()
                 await self.wait_healthy()
@@ -137,7 +137,7 @@ class ReplicaSet:
 
     async def primary(self) -> Member | None:
         """The member that says it is the primary; of two that do, the one elected last."""
-        said = await asyncio.gather(*(each.hello() for each in self.members))
+        said = await asyncio.gather(*(member.hello() for member in self.members))
         claims = [
             (said_by["electionId"], place)
             for place, said_by in enumerate(said)
@@ -158,12 +158,12 @@ class ReplicaSet:
         seen = None
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
-                said = await asyncio.gather(*(each.hello() for each in self.members))
+                said = await asyncio.gather(*(member.hello() for member in self.members))
                 primaries = [_written(each) for each in said if each.get("isWritablePrimary")]
                 others = [_written(each) for each in said if each.get("secondary")]
                 if len(primaries) == 1 and len(others) == self._size - 1:
                     seen = seen or primaries[0]
-                    if all(each >= seen for each in others):
+                    if all(other >= seen for other in others):
                         return
                 await asyncio.sleep(0.05)
 
@@ -191,18 +191,18 @@ class ReplicaSet:
     async def _initiate(self) -> None:
         hosts = [{"_id": place, "host": each.host} for place, each in enumerate(self.members)]
         config = {"_id": REPLICA_SET, "members": hosts, "settings": SETTINGS}
-        for each in self.members:
-            while not await each.hello():
-                assert each.process is not None
-                assert each.process.returncode is None, each.host
+        for member in self.members:
+            while not await member.hello():
+                assert member.process is not None
+                assert member.process.returncode is None, member.host
                 await asyncio.sleep(0.05)
         await self.members[0].client.admin.command("replSetInitiate", config)
 
     async def _end(self) -> None:
         """Clients first: what they are cut off in, they leave open."""
-        for each in self.members:
+        for member in self.members:
             with suppress(ProcessLookupError):
-                self.resume(each)
+                self.resume(member)
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
                 await asyncio.gather(*(each.client.close() for each in self.members))

@@ -29,4 +29,4 @@ async def stopped(pid: int) -> AsyncIterator[None]:
 
 def _is_stopped(pid: int) -> bool:
     threads = Path(f"/proc/{pid}/task").glob("*/stat")
-    return all(each.read_text().rpartition(") ")[2].startswith("T") for each in threads)
+    return all(thread.read_text().rpartition(") ")[2].startswith("T") for thread in threads)

@@ -76,7 +76,7 @@ def naive_terms(text: str) -> list[str]:
             kind = here
         else:
             kind = ""
-    return [each.lower() for each in terms]
+    return [term.lower() for term in terms]
 
 
 def naive_score(query: str, body: str) -> int:
@@ -93,11 +93,11 @@ def naive_prefix_score(query: str, body: str) -> int:
     whole = len(last) < 3 or _is_unspaced(last[0]) or naive_terms(query + "x")[-1] == "x"
     if whole:
         return naive_score(query, body)
-    begun = [each for each in terms if each.startswith(last) and not _is_unspaced(each[0])]
-    if not begun or not all(_count(each, terms) for each in others):
+    begun = [term for term in terms if term.startswith(last) and not _is_unspaced(term[0])]
+    if not begun or not all(_count(other, terms) for other in others):
         return 0
-    runs = sum(_count(each, terms) for each in set(others) if _is_unspaced(each[0]))
-    found = sum(each in {*others, *begun} for each in terms)
+    runs = sum(_count(other, terms) for other in set(others) if _is_unspaced(other[0]))
+    found = sum(term in {*others, *begun} for term in terms)
     return runs + found + (2**20 if last in terms else 0)
 
 

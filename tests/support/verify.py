@@ -18,14 +18,14 @@ async def snapshot(viewer: Person) -> State:
         conversation["messages"] = await _listed(viewer, f"{here}/messages")
         conversation["threads"] = {
             name: await _listed(viewer, f"{here}/threads/{name}/messages")
-            for name, each in conversation["messages"].items()
-            if each["threadSummary"]
+            for name, message in conversation["messages"].items()
+            if message["threadSummary"]
         }
     return state
 
 
 async def _listed(viewer: Person, path: str) -> State:
-    return {each["id"]: each for each in (await viewer.get(path)).json["messages"]}
+    return {message["id"]: message for message in (await viewer.get(path)).json["messages"]}
 
 
 def applied(state: State, frame: Frame, viewer: Person) -> State:
@@ -39,7 +39,7 @@ def applied(state: State, frame: Frame, viewer: Person) -> State:
             return _with_conversation(state, frame.data["conversation"])
         case "participant.removed":
             if viewer.user_id in frame.data["affectedUserIds"]:
-                return {name: each for name, each in state.items() if name != _id(frame)}
+                return {name: value for name, value in state.items() if name != _id(frame)}
             return _with_conversation(state, frame.data["conversation"])
         case "read.updated":
             return _with_read_state(state, frame.data, viewer)
@@ -80,17 +80,17 @@ def _with_message(state: State, message: dict[str, Any], viewer: Person) -> Stat
         moved["messages"] = {message["id"]: message, **moved["messages"]}
     return {
         moved["id"]: moved,
-        **{name: each for name, each in state.items() if name != moved["id"]},
+        **{name: value for name, value in state.items() if name != moved["id"]},
     }
 
 
 def _with_read_state(state: State, read: dict[str, Any], viewer: Person) -> State:
     conversation = state[read["conversationId"]]
     participants = [
-        {**each, "lastReadMessageId": read["messageId"]}
-        if each["userId"] == viewer.user_id
-        else each
-        for each in conversation["participants"]
+        {**participant, "lastReadMessageId": read["messageId"]}
+        if participant["userId"] == viewer.user_id
+        else participant
+        for participant in conversation["participants"]
     ]
     now = {**conversation, "participants": participants, "unreadCount": read["unreadCount"]}
     return {**state, now["id"]: now}
@@ -114,9 +114,9 @@ def _with_changed(state: State, message: dict[str, Any]) -> State:
     conversation = state[message["conversationId"]]
 
     def changed(listed: State) -> State:
-        return {name: _as_now(each, message) for name, each in listed.items()}
+        return {name: _as_now(value, message) for name, value in listed.items()}
 
-    threads = {name: changed(each) for name, each in conversation["threads"].items()}
+    threads = {name: changed(thread) for name, thread in conversation["threads"].items()}
     now = {**conversation, "messages": changed(conversation["messages"]), "threads": threads}
     return {**state, now["id"]: now}
 

@@ -69,8 +69,8 @@ def test_what_is_not_found(text: str) -> None:
 
 def test_within_words_only_on_request() -> None:
     anywhere = Lexicon(["bad", "ass"], match_substrings=True)
-    assert all(finds(each, anywhere) for each in ("badge", "xb4dx", "classy", "p-a-s-s", "baddd"))
-    assert not any(finds(each, anywhere) for each in ("as", "lasagne", "b ad"))
+    assert all(finds(name, anywhere) for name in ("badge", "xb4dx", "classy", "p-a-s-s", "baddd"))
+    assert not any(finds(name, anywhere) for name in ("as", "lasagne", "b ad"))
 
 
 @pytest.mark.parametrize("listed", ["", " ", "...", " ".join("abcdefghi")])
@@ -160,7 +160,9 @@ HEAVY = {
 @pytest.mark.parametrize("unit", HEAVY.values(), ids=HEAVY)
 def test_the_longest_message_takes_linear_time(unit: str) -> None:
     """Eight times the text takes about eight times as long; quadratic, it would be 64 times."""
-    lexicon = Lexicon([*(f"word{each}" for each in range(1_000)), "free moths", "漢字", "ab" * 9])
+    lexicon = Lexicon(
+        [*(f"word{number}" for number in range(1_000)), "free moths", "漢字", "ab" * 9]
+    )
 
     def seconds(size: int) -> float:
         text = (unit * size)[:size]

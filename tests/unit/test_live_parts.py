@@ -48,7 +48,7 @@ def stored(text: str, *, changed_at: datetime | None = None) -> ReplayedEvent:
 
 
 def plain(frames: Iterable[Frame]) -> list[str]:
-    return [each.plain.decode().strip() for each in frames]
+    return [frame.plain.decode().strip() for frame in frames]
 
 
 def test_a_frame_is_one_line_of_json_and_one_chunk() -> None:
@@ -152,7 +152,7 @@ async def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() 
         *("updated b:1", "id: a:1"),
         "id: z:9",
     ]
-    assert [each.seq for each in replay.messages] == [2]
+    assert [message.seq for message in replay.messages] == [2]
     later = NOON + timedelta(milliseconds=1)
     cover = replay.cover
     assert cover is not None

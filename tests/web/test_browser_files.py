@@ -31,9 +31,9 @@ async def test_each_module_and_what_it_imports_is_served(host: Client) -> None:
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
             text = await answer.text()
             assert text == (BROWSER / name).read_text()
-        for each in IMPORT.findall(text):
-            async with host.head(f"/chat-aio/{each}") as answer:
-                assert answer.status == 200, each
+        for found in IMPORT.findall(text):
+            async with host.head(f"/chat-aio/{found}") as answer:
+                assert answer.status == 200, found
 
 
 async def test_browsers_ask_again_and_are_told_that_nothing_has_changed(host: Client) -> None:

@@ -120,7 +120,7 @@ async def test_head_says_what_get_does(serve: MakePeople) -> None:
     for method in ("GET", "HEAD"):
         async with alice.client.request(method, BASE + path, headers=given) as response:
             names = ("Content-Encoding", "Content-Length", "Vary")
-            found.append([response.headers[each] for each in names])
+            found.append([response.headers[name] for name in names])
     assert found[0] == found[1]
 
 

@@ -27,7 +27,7 @@ async def test_they_are_what_the_server_api_returns(person: Callable[[str], Pers
         page = await alice.chat.api.list_conversations("alice", limit=limit)
         assert await raw(alice, f"/conversations?limit={limit}") == json_from(page)
         assert len(page.conversations) == min(limit, 3)
-    assert sorted(each.unread_count for each in page.conversations) == [0, 0, 1]
+    assert sorted(conversation.unread_count for conversation in page.conversations) == [0, 0, 1]
 
 
 async def test_no_objects_are_made_for_them(person: Callable[[str], Person]) -> None:

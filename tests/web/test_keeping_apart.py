@@ -35,7 +35,7 @@ async def heard_until(tab: Tab, body: str) -> list[tuple[str, str]]:
         lambda frame: frame.event == "message.created" and frame.data["message"]["body"] == body
     )
     told = [each for each in frames if each.event and each.event.startswith(EPHEMERAL)]
-    return [(str(each.event), each.data["senderId"]) for each in told]
+    return [(str(event.event), event.data["senderId"]) for event in told]
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])

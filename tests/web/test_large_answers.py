@@ -73,7 +73,7 @@ async def test_conversations_and_channels(person: Any) -> None:
     pages = await pages_of(alice, "/conversations", "conversations")
     assert len(pages) > 1
     assert sorted(ids_in(pages)) == sorted(newest_first)
-    assert all(len(each["participants"]) == 256 for page in pages for each in page)
+    assert all(len(conversation["participants"]) == 256 for page in pages for conversation in page)
     channels = await pages_of(alice, "/channels", "channels")
     assert sorted(ids_in(channels, "conversationId")) == sorted(newest_first)
 

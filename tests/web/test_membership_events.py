@@ -130,7 +130,7 @@ async def test_who_is_removed_hears_of_it_and_of_nothing_after(serve: MakePeople
             of_group = [
                 each for each in frames if each.data and each.data["conversationId"] == group
             ]
-            names = [each.event for each in of_group]
+            names = [event.event for event in of_group]
             assert names.count("participant.removed") == 1
             assert names[-1] == "participant.removed"
             assert "secret" not in str(of_group)

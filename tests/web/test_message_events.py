@@ -105,7 +105,7 @@ async def test_who_comes_back_is_told_of_changes(person: People) -> None:
     await alice.told_all()
     async with bob.tab(f"{one}:2") as tab:
         frames = [await tab.next() for _ in range(6)]
-    assert [(each.event, each.id) for each in frames] == [
+    assert [(frame.event, frame.id) for frame in frames] == [
         ("message.updated", f"{one}:1"),
         (None, f"{one}:2"),
         ("message.created", f"{two}:2"),
@@ -160,10 +160,10 @@ async def test_what_was_deleted_is_not_quoted_again(person: People) -> None:
     async with bob.tab(f"{conversation_id}:1") as tab:
         frames = await tab.until(lambda frame: frame.event == "message.deleted")
     told = [each.data["message"] for each in frames if each.data]
-    assert [each["body"] for each in told] == ["what??", "what??", ""]
+    assert [message["body"] for message in told] == ["what??", "what??", ""]
     assert "secret" not in str(told)
     quotes = [each["replyTo"] for each in told if each["replyTo"]]
-    assert [each["deleted"] for each in quotes] == [True, True]
+    assert [quote["deleted"] for quote in quotes] == [True, True]
 
 
 async def test_hundreds_of_reactions_end_in_the_complete_set(person: People) -> None:
@@ -178,7 +178,7 @@ async def test_hundreds_of_reactions_end_in_the_complete_set(person: People) -> 
     assert sorted(each["actorId"] for each in told) == sorted(users)
     (complete,) = told[-1]["message"]["reactions"]
     assert (complete["count"], sorted(complete["userIds"])) == (100, sorted(users))
-    counts = [each["message"]["reactions"][0]["count"] for each in told]
+    counts = [entry["message"]["reactions"][0]["count"] for entry in told]
     assert counts == sorted(counts)
 
 

@@ -42,9 +42,9 @@ OPERATIONS = [
 ]
 ROWS: list[Operation | PluginOperation] = [
     *(
-        each
-        for each in routes_with(EVERYTHING, [Filter()], can_delete=True)
-        if isinstance(each, Operation)
+        route
+        for route in routes_with(EVERYTHING, [Filter()], can_delete=True)
+        if isinstance(route, Operation)
     ),
     *operations_of([Typing(), Presence(), Receipts(), Filter(), Notifications(), Attachments()]),
 ]
@@ -61,9 +61,9 @@ def test_every_route_is_described() -> None:
         *(Drafts(), Attachments()),
     ]
     routes = {
-        (each.method, each.path) for each in routes_with(EVERYTHING, plugins, can_delete=True)
+        (route.method, route.path) for route in routes_with(EVERYTHING, plugins, can_delete=True)
     }
-    routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
+    routes |= {(route.method, route.path) for plugin in plugins for route in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes
     names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len({*names}) == len(names)
@@ -93,9 +93,9 @@ def test_every_error_is_described_where_it_comes_from() -> None:
 
 
 def test_the_errors_of_a_route_are_those_of_its_row_and_those_of_any_route() -> None:
-    for each in ROWS:
-        described = described_codes(description()["paths"][each.path][each.method.lower()])
-        declared = {error.code for error in each.errors}
+    for row in ROWS:
+        described = described_codes(description()["paths"][row.path][row.method.lower()])
+        declared = {error.code for error in row.errors}
         assert declared <= described
         assert described - declared <= ANYWHERE | STORED | READ | CHANGING | FILES
 
@@ -121,7 +121,7 @@ def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:
     """The errors that a docstring names after "Raises", also those of another function `as` that
     it raises."""
     named = " ".join(re.findall(r"Raises\s([^.]*)\.", function.__doc__ or ""))
-    raised = {ERRORS[each] for each in re.findall(r"\b[A-Z]\w+", named) if each in ERRORS}
+    raised = {ERRORS[found] for found in re.findall(r"\b[A-Z]\w+", named) if found in ERRORS}
     for other in re.findall(r"as `(\w+)`", named):
         raised |= raised_by(getattr(sys.modules[function.__module__], other))
     return raised

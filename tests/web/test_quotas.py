@@ -25,7 +25,7 @@ HOUR, MINUTE = 3_600, 60
 
 def test_the_defaults() -> None:
     assert Options().quotas == Quotas()
-    assert {each.name: each.default for each in fields(Quotas)} == {
+    assert {field.name: field.default for field in fields(Quotas)} == {
         "conversations_per_hour": 200,
         "invites_per_hour": 100,
         "reports_per_hour": 60,
@@ -42,7 +42,7 @@ def test_the_table_says_so() -> None:
     text = (Path(__file__).parents[2] / "docs/reference/specification.md").read_text()
     rows = re.findall(r"\| (\w+_per_\w+) \| ([\d,]+) \|", text)
     documented = {name: int(most.replace(",", "")) for name, most in rows}
-    assert documented == {each.name: each.default for each in fields(Quotas)}
+    assert documented == {field.name: field.default for field in fields(Quotas)}
 
 
 @pytest.mark.parametrize("most", [-1, 1.5, True, "many"])
@@ -82,7 +82,7 @@ async def test_who_is_exempt_has_no_quota_and_no_limit(serve: MakePeople) -> Non
     )
     service, zero, ann = people("service"), people("zero"), people("ann")
     group = await service.group("zero", "ann")
-    assert [each.method for each in asked] == [
+    assert [route.method for route in asked] == [
         "conversations",
         "people",
         "create_group_conversation",
@@ -92,7 +92,7 @@ async def test_who_is_exempt_has_no_quota_and_no_limit(serve: MakePeople) -> Non
     path = f"/conversations/{group}/messages"
     for who, allowed in ((zero, 2), (ann, 1)):
         answers = [await who.post(path, {"body": "x"}) for _ in range(4)]
-        assert [each.status for each in answers] == [201] * allowed + [429] * (4 - allowed)
+        assert [answer.status for answer in answers] == [201] * allowed + [429] * (4 - allowed)
 
 
 async def test_who_is_exempt_may_call_any_path(serve: MakePeople) -> None:
@@ -104,7 +104,7 @@ async def test_who_is_exempt_may_call_any_path(serve: MakePeople) -> None:
         statuses = {(await people("service").get(path)).status for _ in range(4)}
         assert statuses == ({200} if path == "/conversations" else {404})
     answers = [await people("ann").get("/conversations") for _ in range(4)]
-    assert [each.status for each in answers] == [200, 200, 429, 429]
+    assert [answer.status for answer in answers] == [200, 200, 429, 429]
 
 
 async def test_a_hook_that_fails_about_a_quota_is_500(serve: MakePeople) -> None:
@@ -156,7 +156,7 @@ async def test_each_quota(serve: MakePeople, kind: str) -> None:
         return await who.call(method, path, json=body)
 
     answers = await asyncio.gather(*(ask(ada) for _ in range(10)))
-    assert sum(refused(each, seconds) for each in answers) == 7
+    assert sum(refused(answer, seconds) for answer in answers) == 7
     assert (await ask(bob)).status < 300
     assert (await ada.get("/conversations")).status == 200
     await api.send_message("ada", group.id, "not counted in process")

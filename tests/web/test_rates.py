@@ -25,8 +25,8 @@ async def test_a_user_is_limited_and_nobody_else(serve: MakePeople) -> None:
     group = await ada.group("bob")
     path = f"/conversations/{group}/messages"
     answers = await asyncio.gather(*(ada.post(path, {"body": "x"}) for _ in range(20)))
-    assert sorted(each.status for each in answers) == [201] * 3 + [429] * 17
-    refused = next(each for each in answers if each.status == 429)
+    assert sorted(answer.status for answer in answers) == [201] * 3 + [429] * 17
+    refused = next(answer for answer in answers if answer.status == 429)
     assert refused.code == "RATE_LIMITED"
     assert 3_500 < int(refused.headers["Retry-After"]) <= 3_600
     assert len(await ada.listed(path)) == 3
@@ -99,8 +99,8 @@ async def test_several_limits_and_all_the_rest(serve: MakePeople) -> None:
     typed = [(await ada.post(f"/conversations/{group}/typing")).status for _ in range(3)]
     assert typed == [200, 200, 429]
     revoked = [
-        (await ada.call("DELETE", f"/conversations/{group}/invites/{each}")).status
-        for each in range(3)
+        (await ada.call("DELETE", f"/conversations/{group}/invites/{number}")).status
+        for number in range(3)
     ]
     assert revoked == [200, 200, 429]
 

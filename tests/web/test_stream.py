@@ -55,7 +55,7 @@ async def test_messages_come_in_order(person: People) -> None:
         sent = await asyncio.gather(*(alice.send(conversation_id, str(n)) for n in range(100)))
         told = await tab.bodies(100)
     ordered = sorted(sent, key=lambda each: int(each["seq"]))
-    assert told == [each["body"] for each in ordered]
+    assert told == [message["body"] for message in ordered]
 
 
 async def test_verify_actions(person: People) -> None:
@@ -342,13 +342,13 @@ async def test_a_client_that_leaves_before_its_stream_begins(
         await reading.wait()
         assert runner.server is not None
         writer.transport.abort()
-        while any(each.transport for each in runner.server.connections):  # noqa: ASYNC110
+        while any(connection.transport for connection in runner.server.connections):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         gone.set()
         while len(chat._live.hub):  # noqa: ASYNC110
             await asyncio.sleep(0)
     await runner.cleanup()
-    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 async def test_http_1_0_gets_plain_frames(person: People) -> None:

@@ -57,8 +57,8 @@ async def test_nothing_of_aiohttp_is_kept(serve: MakePeople) -> None:
             await tab.next()
             await gone(person)
             gc.collect()
-            tasks = [str(each.get_coro()) for each in asyncio.all_tasks()]
-            assert not [each for each in tasks if "RequestHandler" in each]
+            tasks = [str(task.get_coro()) for task in asyncio.all_tasks()]
+            assert not [task for task in tasks if "RequestHandler" in task]
             assert [each() for each in asked] == [None]
 
     await prove(scenario, sabotage=patch.object(sse, "can_take_over", lambda _: False))
@@ -156,7 +156,7 @@ async def test_a_shutdown_waits_until_clients_have_the_end(
 ) -> None:
     """aiohttp waits for requests that it knows of, and these it knows no more."""
     async with hosted(database, aiohttp_client) as (app, bob):
-        (sub,) = [each for each in app._subapps if STREAMS in each]
+        (sub,) = [subapp for subapp in app._subapps if STREAMS in subapp]
         async with bob.tab() as tab:
             await tab.next()
             await until(lambda: len(sub[STREAMS]) == 1)

@@ -50,7 +50,7 @@ async def measure_callers(
     callers: int,
 ) -> Figures:
     """The same load with the same number of callers: HTTP requests to ours, events to Socket.IO."""
-    ours, theirs = (each.service for each in sides)
+    ours, theirs = (side.service for side in sides)
     async with connected([ours], callers) as here, socket_io.sockets(theirs, callers) as there:
         chat = MeasuredCallers(stage, [ours], Callers(here, requests[0]))
         peer = MeasuredCallers(stage, [theirs], Callers(there, requests[1]))

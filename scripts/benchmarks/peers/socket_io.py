@@ -56,14 +56,14 @@ def _node_version(node: str) -> tuple[int, ...]:
 def _installed() -> bool:
     """Whether npm has finished (its own note is next to the libraries) with the same files."""
     return (CACHE / "node_modules" / ".package-lock.json").exists() and all(
-        (CACHE / each).read_bytes() == (FILES / each).read_bytes() for each in PACKAGES
+        (CACHE / package).read_bytes() == (FILES / package).read_bytes() for package in PACKAGES
     )
 
 
 def _install(npm: str) -> None:
     CACHE.mkdir(parents=True, exist_ok=True)
-    for each in PACKAGES:
-        shutil.copy(FILES / each, CACHE)
+    for package in PACKAGES:
+        shutil.copy(FILES / package, CACHE)
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(command, cwd=CACHE, capture_output=True, text=True)
     if done.returncode:

@@ -59,10 +59,10 @@ async def heard(
     event."""
     async with AsyncExitStack() as stack:
         made = []
-        for each in crowds():
-            requests = streams(each)
+        for crowd in crowds():
+            requests = streams(crowd)
             readers = await stack.enter_async_context(reading(service.port, requests, kind=kind))
-            made.append(Deliveries(tell(each), readers, len(requests)))
+            made.append(Deliveries(tell(crowd), readers, len(requests)))
         many, few = made
         yield Heard(many, few, meter)
 
@@ -229,8 +229,8 @@ async def measure_idle_sockets(stage: Stage) -> Figures:
     peer=NCHAN,
 )
 async def measure_idle_subscribers(stage: Stage) -> Figures:
-    channels = [each.user_ids[0] for each in neighbours_of(users_of(stage))]
-    requests = [nchan.subscribing(each) for each in channels for _ in range(STREAMS_PER_USER)]
+    channels = [neighbour.user_ids[0] for neighbour in neighbours_of(users_of(stage))]
+    requests = [nchan.subscribing(channel) for channel in channels for _ in range(STREAMS_PER_USER)]
     async with nchan.serving() as peer, held_open(peer, requests) as held:
         theirs = held.kib, held.kib_of_second_half
     return against(await memory_here(stage), theirs)

@@ -47,8 +47,8 @@ class Bucket:
                 return web.Response(headers={"ETag": hashlib.md5(data).hexdigest()})
             case "POST":
                 parts, listed = self.uploads.pop(query["uploadId"]), await request.text()
-                assert all(hashlib.md5(each).hexdigest() in listed for each in parts.values())
-                self.objects[file_id] = b"".join(parts[each] for each in sorted(parts))
+                assert all(hashlib.md5(part).hexdigest() in listed for part in parts.values())
+                self.objects[file_id] = b"".join(parts[part] for part in sorted(parts))
                 return web.Response()
             case "DELETE" if "uploadId" in query:
                 del self.uploads[query["uploadId"]]
@@ -76,7 +76,7 @@ class Bucket:
         at = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         if (datetime.now(UTC) - at).total_seconds() > int(query.get("X-Amz-Expires", "0")):
             return False
-        given = {name: each for name, each in query.items() if not name.startswith("X-Amz-")}
+        given = {name: value for name, value in query.items() if not name.startswith("X-Amz-")}
         store = store_of(self._example, f"http://{request.host}")
         again = store.presigned(request.method, request.match_info["file_id"], given, at=at)
         return bool(again.endswith(f"X-Amz-Signature={signature}"))

@@ -75,7 +75,7 @@ async def test_only_who_may_read_a_message_reads_its_files(people: People) -> No
     alice, bob, carol, mallory = map(people, ("alice", "bob", "carol", "mallory"))
     group = await alice.group("bob", "carol")
     attachment_id = await attached(alice, group)
-    assert [await status_for(each, attachment_id) for each in (alice, bob)] == [200, 404]
+    assert [await status_for(person, attachment_id) for person in (alice, bob)] == [200, 404]
     message = await alice.send(group, "look", attachmentIds=[attachment_id])
     everybody = (alice, bob, carol, mallory)
     assert [await status_for(each, attachment_id) for each in everybody] == [200, 200, 200, 404]
@@ -118,7 +118,7 @@ async def test_only_own_files_of_the_same_conversation_can_be_sent(people: Peopl
     assert await send(bob, group, [attachment_id]) == "ATTACHMENT_NOT_FOUND"
     assert await send(alice, other, [attachment_id]) == "ATTACHMENT_NOT_FOUND"
     assert await send(alice, group, ["unknown"]) == "ATTACHMENT_NOT_FOUND"
-    assert await send(alice, group, [str(each) for each in range(11)]) == "INVALID_INPUT"
+    assert await send(alice, group, [str(number) for number in range(11)]) == "INVALID_INPUT"
     assert await send(alice, group, [attachment_id, attachment_id]) is None
     assert await send(alice, group, [attachment_id]) is None  # Once more, in another message.
 
@@ -136,7 +136,7 @@ async def test_a_forward_copies_the_right_and_not_the_bytes(
     assert answer.json["message"]["attachments"] == [attachment]
     assert await kept_bytes(database) == before
     await alice.delete(message["id"])
-    assert [await status_for(each, attachment["id"]) for each in (alice, bob, carol)] == [
+    assert [await status_for(person, attachment["id"]) for person in (alice, bob, carol)] == [
         404,
         200,
         200,
@@ -172,7 +172,7 @@ async def test_the_server_api_sends_them_too(people: People) -> None:
     api = alice.chat.api
     message = await api.send_message("alice", group, "look", attachment_ids=[attachment_id])
     assert message.attachments is not None
-    assert [(each.name, each.content_type) for each in message.attachments] == [
+    assert [(attachment.name, attachment.content_type) for attachment in message.attachments] == [
         ("notes.txt", "text/plain")
     ]
 
@@ -192,11 +192,13 @@ async def test_a_held_message_keeps_its_files_until_it_is_sent(
     await let_pass(database)
     assert await plugin.sweep() == 0
     (held,) = (await mod.get("/moderation/held")).json["heldMessages"]
-    assert [each["id"] for each in held["attachments"]] == [attachment_id]
+    assert [attachment["id"] for attachment in held["attachments"]] == [attachment_id]
     assert await status_for(mod, attachment_id) == 200
     assert await status_for(bob, attachment_id) == 404
     answer = await mod.post("/moderation/held/release", {"heldId": held["id"]})
-    assert [each["id"] for each in answer.json["message"]["attachments"]] == [attachment_id]
+    assert [attachment["id"] for attachment in answer.json["message"]["attachments"]] == [
+        attachment_id
+    ]
     assert await status_for(bob, attachment_id) == 200
 
 
@@ -209,11 +211,11 @@ async def test_moderators_see_files_at_their_desk_and_bring_them_back(
     attachment_id = message["attachments"][0]["id"]
     assert await status_for(mod, attachment_id) == 200
     looks = database["audit"].find({"action": "look-at-attachment", "targetId": attachment_id})
-    assert [each["actorUserId"] async for each in looks] == ["mod"]
+    assert [look["actorUserId"] async for look in looks] == ["mod"]
     path = f"/moderation/tools/messages/{message['id']}"
     removed = await mod.post(f"{path}/remove", {})
     assert "attachments" not in removed.json["message"]
-    assert [await status_for(each, attachment_id) for each in (alice, bob)] == [404, 404]
+    assert [await status_for(person, attachment_id) for person in (alice, bob)] == [404, 404]
     (version,) = (await mod.get(f"{path}/versions")).json["versions"]
     assert version["attachments"] == message["attachments"]
     assert await status_for(mod, attachment_id) == 200
@@ -233,4 +235,4 @@ async def test_a_pinned_reply_and_a_thread_are_no_different(people: People) -> N
     thread = await alice.listed(f"/conversations/{group}/threads/{root['id']}/messages")
     assert thread[0]["attachments"] == reply["attachments"]
     many = await asyncio.gather(*(fetch(alice, f"/attachments/{attachment_id}") for _ in range(5)))
-    assert {each.body for each in many} == {PNG}
+    assert {message.body for message in many} == {PNG}

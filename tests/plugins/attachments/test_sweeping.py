@@ -162,13 +162,13 @@ async def test_no_message_loses_a_file_that_it_begins_to_carry(
 
         async def then_send(api: Any, asked: Sequence[str]) -> set[str]:
             found = await carried(api, asked)
-            sending = (alice.send(group, "look", attachmentIds=[each]) for each in ids)
+            sending = (alice.send(group, "look", attachmentIds=[key]) for key in ids)
             await asyncio.gather(*sending)
             return found
 
         with patch.object(type(plugin.api), "carried_attachments", then_send):
             await plugin.sweep()
-        assert [await status_for(alice, each) for each in ids] == [200] * len(ids)
+        assert [await status_for(alice, key) for key in ids] == [200] * len(ids)
 
     async def without_keeping(*_: Any) -> None:
         return
@@ -225,16 +225,16 @@ async def test_many_send_and_sweep_at_once(people: People, database: Database) -
     ids = [await attached(alice, group, TEXT) for _ in range(24)]
     await let_pass(database)
     others = [Attachments(cleanup_interval_seconds=SELDOM) for _ in range(4)]
-    chats = [Chat(database, plugins=[each]) for each in others]
+    chats = [Chat(database, plugins=[other]) for other in others]
     path = f"/conversations/{group}/messages"
     for chat in chats:
         await chat.open()
     try:
         answers, _ = await asyncio.gather(
             asyncio.gather(
-                *(alice.post(path, {"body": "look", "attachmentIds": [each]}) for each in ids)
+                *(alice.post(path, {"body": "look", "attachmentIds": [key]}) for key in ids)
             ),
-            asyncio.gather(*(each.sweep() for each in others)),
+            asyncio.gather(*(other.sweep() for other in others)),
         )
     finally:
         for chat in chats:

@@ -273,7 +273,7 @@ async def test_a_user_has_limits_for_each_day(serve: MakePeople, database: Datab
         yield form(b"x" * 9_000)
 
     answers = [await post(alice, group, unannounced()) for _ in range(2)]
-    assert [each.status for each in answers] == [201, 422]
+    assert [answer.status for answer in answers] == [201, 422]
     await database["attachments"].delete_many({})
     # No more is reserved than there is in a day: this one is refused when it is complete.
     assert (await upload(alice, group, TEXT * 2_000)).code == "ATTACHMENT_LIMIT_EXCEEDED"
@@ -410,7 +410,7 @@ async def test_a_scanner_may_refuse(serve: MakePeople, database: Database) -> No
     seen: list[tuple[FileInfo, bytes]] = []
 
     async def scan(info: FileInfo, chunks: AsyncIterator[bytes]) -> bool | Refuse:
-        data = b"".join([each async for each in chunks])
+        data = b"".join([chunk async for chunk in chunks])
         seen.append((info, data))
         if data.startswith(b"raise"):
             raise OSError("the scanner is away")

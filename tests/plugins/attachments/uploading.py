@@ -81,7 +81,7 @@ async def status_for(who: Person, attachment_id: str) -> int:
 async def kept_bytes(database: Database) -> int:
     """How many bytes there are of all files."""
     chunks = database["attachment_bytes.chunks"].find()
-    return sum([len(each["data"]) async for each in chunks])
+    return sum([len(chunk["data"]) async for chunk in chunks])
 
 
 async def let_pass(database: Database) -> None:

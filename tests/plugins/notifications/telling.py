@@ -28,10 +28,10 @@ class Told:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Who was told what, in alphabetical order."""
-        return sorted((each.user_id, each.message.body) for each in self.all)
+        return sorted((entry.user_id, entry.message.body) for entry in self.all)
 
     def of(self, user_id: str) -> list[str]:
-        return [each.message.body for each in self.all if each.user_id == user_id]
+        return [entry.message.body for entry in self.all if entry.user_id == user_id]
 
 
 def quick(told: Any = None, **given: Any) -> Notifications:
@@ -39,8 +39,11 @@ def quick(told: Any = None, **given: Any) -> Notifications:
 
 
 def worker_of(plugin: Any) -> Worker[Any]:
-    callbacks = [each[1] for each in plugin._opened._exit_callbacks]
-    found = [getattr(getattr(each, "__wrapped__", each), "__self__", None) for each in callbacks]
+    callbacks = [exit_callback[1] for exit_callback in plugin._opened._exit_callbacks]
+    found = [
+        getattr(getattr(callback, "__wrapped__", callback), "__self__", None)
+        for callback in callbacks
+    ]
     (worker,) = [each for each in found if isinstance(each, Worker)]
     return worker
 

@@ -71,8 +71,8 @@ async def test_nothing_unseen_is_left_out(
     app = ("--app", "tests.plugins.notifications.served:make")
     services = [Service(mongo_url, database.name, *app) for _ in "ab"]
     async with AsyncExitStack() as running:
-        for each in services:
-            await running.enter_async_context(each.running())
+        for service in services:
+            await running.enter_async_context(service.running())
         streams = [asyncio.create_task(stream(services, user_id, story)) for user_id in STREAMING]
         killing = asyncio.create_task(kill(services, database, story))
         await send(chat, groups, story)
@@ -123,7 +123,8 @@ async def kill(services: list[Service], database: Database, story: Story) -> Non
         await asyncio.sleep(2.5)
         last = await database["told"].find_one(sort={"at": -1})
         holder = next(
-            (each for each in services if last and each.pids()[-1] == last["pid"]), services[0]
+            (service for service in services if last and service.pids()[-1] == last["pid"]),
+            services[0],
         )
         story.kills.append(datetime.now(UTC))
         holder.send(signal.SIGKILL)
@@ -132,7 +133,11 @@ async def kill(services: list[Service], database: Database, story: Story) -> Non
 
 
 def places_of(told: Iterable[Any], user_id: str) -> list[Place]:
-    return [(each["conversationId"], each["seq"]) for each in told if each["userId"] == user_id]
+    return [
+        (message["conversationId"], message["seq"])
+        for message in told
+        if message["userId"] == user_id
+    ]
 
 
 def expect_all_who_have_not_seen_it(story: Story, told: list[Any]) -> None:
@@ -162,7 +167,7 @@ def expect_none_who_have_seen_it_in_time(story: Story, told: list[Any]) -> None:
 
 
 def expect_order(told: list[Any]) -> None:
-    for user_id in {each["userId"] for each in told}:
+    for user_id in {user["userId"] for user in told}:
         by_group = defaultdict(list)
         for group, seq in dict.fromkeys(places_of(told, user_id)):
             by_group[group].append(seq)
@@ -173,12 +178,12 @@ def expect_duplicates_around_kills_only(story: Story, told: list[Any]) -> None:
     """A repetition has the same id, comes from another process, and a kill lies in between."""
     first: dict[str, Any] = {}
     repeated = 0
-    for each in told:
-        earlier = first.setdefault(each["id"], each)
-        if earlier is not each:
+    for process in told:
+        earlier = first.setdefault(process["id"], process)
+        if earlier is not process:
             repeated += 1
-            begin, end = (at.replace(tzinfo=UTC) for at in (earlier["at"], each["at"]))
-            assert each["pid"] != earlier["pid"]
+            begin, end = (at.replace(tzinfo=UTC) for at in (earlier["at"], process["at"]))
+            assert process["pid"] != earlier["pid"]
             assert any(begin - AROUND_A_KILL < at < end for at in story.kills)
     # What was under way when a process was killed, for at most five users.
     assert repeated <= 5 * len(story.kills)
@@ -200,6 +205,6 @@ def test_what_is_wrong_is_found() -> None:
     story.seen["stream0"]["c", 1] = now
     with pytest.raises(AssertionError):
         expect_none_who_have_seen_it_in_time(story, rows)
-    again = [{**each, "pid": 1} for each in (*rows, *rows)]
+    again = [{**row, "pid": 1} for row in (*rows, *rows)]
     with pytest.raises(AssertionError):
         expect_duplicates_around_kills_only(story, again)

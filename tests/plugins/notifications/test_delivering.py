@@ -50,8 +50,8 @@ async def test_a_user_who_cannot_be_reached_waits_alone_and_in_order(
         await alice.send(group, str(number))
     await all_told(database, 5)
     assert told.of("bob") == told.of("carol") == [str(each) for each in range(5)]
-    (first, *others) = [each for each in told.all if each.user_id == "bob"]
-    assert (first.tries, {each.tries for each in others}) == (3, {0})
+    (first, *others) = [user for user in told.all if user.user_id == "bob"]
+    assert (first.tries, {other.tries for other in others}) == (3, {0})
 
 
 async def test_what_fails_too_often_is_a_dead_letter_until_an_operator_retries(
@@ -282,7 +282,7 @@ async def test_slow_users_do_not_hold_up_the_others(
 ) -> None:
     """More of them than there are slots: once they have failed, they have slots of their own."""
     stuck = asyncio.Event()
-    slow = {f"u{each}" for each in range(8)}
+    slow = {f"u{number}" for number in range(8)}
 
     async def deliver(notification: Notification) -> None:
         if notification.user_id in slow:

@@ -41,7 +41,7 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
 async def test_of_many_who_ask_one_gets_it(chat: Chat) -> None:
     api = PluginAPI(chat._context)
     leases = [PositionLease.of(api, NAME, seconds=30) for _ in range(12)]
-    assert sum(await asyncio.gather(*(each.take() for each in leases))) == 1
+    assert sum(await asyncio.gather(*(lease.take() for lease in leases))) == 1
 
 
 async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:

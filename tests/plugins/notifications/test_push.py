@@ -54,7 +54,9 @@ async def test_a_browser_can_read_what_is_sent_to_it(
     for each in (one, other):
         await subscribe(bob, each)
     listed = (await bob.get(SUBSCRIPTIONS)).json
-    assert [each["host"] for each in listed["subscriptions"]] == ["push.example"] * 2
+    assert [subscription["host"] for subscription in listed["subscriptions"]] == [
+        "push.example"
+    ] * 2
     assert len(listed["publicKey"]) == 87
     sent = await alice.send(await alice.group("bob", name="Crew"), "hello")
     await all_told(database, 1)
@@ -98,7 +100,7 @@ async def test_subscriptions_that_are_gone_are_removed(
     await people("alice").send(await people("alice").direct("bob"), "hi")
     await all_told(database, 1)
     rows = await database["push_subscriptions"].find().to_list(None)
-    assert [each["endpoint"].rpartition("/")[2] for each in rows] == ["there"]
+    assert [row["endpoint"].rpartition("/")[2] for row in rows] == ["there"]
     assert len(service.requests) == 3
 
 
@@ -257,13 +259,13 @@ async def people_in_a_group(
     message: Any = await database["messages"].find_one({"_id": message_id})
     one = conversation["participants"][0]
     name = f"group of {users[0]}"
-    conversation |= {"_id": name, "participants": [{**one, "userId": each} for each in users]}
+    conversation |= {"_id": name, "participants": [{**one, "userId": user} for user in users]}
     message |= {"_id": f"message to {users[0]}", "conversationId": name, "timelines": [name]}
     at = message["createdAt"]
     rows = [
         {
-            "_id": {"userId": each, "messageId": message["_id"]},
-            "userId": each,
+            "_id": {"userId": user, "messageId": message["_id"]},
+            "userId": user,
             "messageId": message["_id"],
             "conversationId": name,
             "seq": 1,
@@ -277,7 +279,7 @@ async def people_in_a_group(
             "done": [],
             "error": None,
         }
-        for each in users
+        for user in users
     ]
     await database["conversations"].insert_one(conversation)
     await database["notifications"].insert_many(rows)
@@ -306,19 +308,19 @@ async def test_thousands_of_dead_endpoints_do_not_stall_the_others(
     now = datetime.now(UTC)
     await database["push_subscriptions"].insert_many(
         {
-            "_id": f"s{each}",
-            "userId": f"u{each}",
+            "_id": f"s{number}",
+            "userId": f"u{number}",
             "endpoint": dead["endpoint"],
             "createdAt": now,
             "failures": 0,
             **dead["keys"],
         }
-        for each in range(count)
+        for number in range(count)
     )
     group = await alice.group("bob")
     sent = await alice.send(group, "hi")
     for start in range(0, count, MAX_PARTICIPANTS):
-        users = [f"u{each}" for each in range(start, min(count, start + MAX_PARTICIPANTS))]
+        users = [f"u{number}" for number in range(start, min(count, start + MAX_PARTICIPANTS))]
         await people_in_a_group(database, group, sent["id"], users)
 
     async def some_failed() -> bool:

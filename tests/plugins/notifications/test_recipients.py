@@ -61,7 +61,7 @@ async def test_all_but_the_sender_are_told(people: People, told: Told, database:
     sent = await alice.send(group, "hello", mentions=["bob"])
     await all_told(database, 1)
     assert told.pairs == [("bob", "hello"), ("carol", "hello")]
-    (of_bob,) = (each for each in told.all if each.user_id == "bob")
+    (of_bob,) = (user for user in told.all if user.user_id == "bob")
     assert (of_bob.mentioned, of_bob.count, of_bob.message.id) == (True, 1, sent["id"])
     assert of_bob.conversation.name == "Crew"
     assert len({each.id for each in told.all}) == 2
@@ -117,7 +117,9 @@ async def test_who_has_read_it_is_not_told(people: People, told: Told, database:
     unread = audience._unread
 
     def of_all(context: Any, message: Any, conversation: Any) -> Any:
-        nothing = [{**each, "lastReadSeq": 0} for each in conversation["participants"]]
+        nothing = [
+            {**participant, "lastReadSeq": 0} for participant in conversation["participants"]
+        ]
         of_nothing: Any = {**conversation, "participants": nothing}
         return unread(context, message, of_nothing)
 
@@ -176,7 +178,7 @@ async def test_whose_stream_has_shown_it_is_not_told(
     people: People, told: Told, database: Database
 ) -> None:
     async def nobody(_: Any, asked: Any) -> dict[str, set[str]]:
-        return {each.message.id: set() for each in asked}
+        return {entry.message.id: set() for entry in asked}
 
     async with people("bob").tab() as tab:
 

@@ -89,21 +89,21 @@ class Receiver:
 
     @property
     def types(self) -> list[str]:
-        return [each.type for each in self.taken]
+        return [event.type for event in self.taken]
 
     def texts(self, conversation_id: str) -> list[str]:
         """The bodies of the created messages of a conversation, without repetitions."""
         found = {
-            each.id: each.text
-            for each in self.taken
-            if each.type == "message.created" and each.data["conversationId"] == conversation_id
+            event.id: event.text
+            for event in self.taken
+            if event.type == "message.created" and event.data["conversationId"] == conversation_id
         }
         return [*found.values()]
 
     def by_conversation(self) -> dict[str, list[Received]]:
         found = defaultdict(list)
-        for each in self.taken:
-            found[each.data.get("conversationId", "")].append(each)
+        for event in self.taken:
+            found[event.data.get("conversationId", "")].append(event)
         return found
 
 

@@ -49,8 +49,8 @@ async def test_nothing_is_left_out(make_chat: MakeChat, mongo_url: str, database
         app = ("--app", "tests.plugins.webhooks.served:make")
         environment = {"WEBHOOK_URL": receiver.url, "WEBHOOK_SECRET": SECRET}
         services = [Service(mongo_url, database.name, *app, environment=environment) for _ in "ab"]
-        for each in services:
-            await running.enter_async_context(each.running())
+        for service in services:
+            await running.enter_async_context(service.running())
         await ready(database)
         groups = [
             (await chat.api.create_group_conversation("ada", user_ids=["bob"])).id for _ in "abc"
@@ -111,7 +111,9 @@ async def holder_of(services: list[Service], database: Database) -> Service | No
 
 def expect_everything(receiver: Receiver, written: list[tuple[str, str]]) -> None:
     taken = {
-        (each.type, each.data["message"]["id"]) for each in receiver.taken if "message" in each.data
+        (event.type, event.data["message"]["id"])
+        for event in receiver.taken
+        if "message" in event.data
     }
     assert taken == set(written)
     assert receiver.types.count("conversation.created") >= 3
@@ -128,11 +130,11 @@ def expect_order(receiver: Receiver) -> None:
         ]
         assert created == sorted(created)
         known: set[str] = set()
-        for each in first.values():
-            if each.type == "message.created":
-                known.add(each.data["message"]["id"])
-            elif "message" in each.data:
-                assert each.data["message"]["id"] in known
+        for event in first.values():
+            if event.type == "message.created":
+                known.add(event.data["message"]["id"])
+            elif "message" in event.data:
+                assert event.data["message"]["id"] in known
 
 
 def test_what_is_wrong_is_found() -> None:

@@ -55,7 +55,7 @@ async def test_every_kind_is_posted_in_order(
         "participant.removed",
         "message.deleted",
     ]
-    by_type = {each.type: each.data for each in receiver.taken}
+    by_type = {event.type: event.data for event in receiver.taken}
     assert all(data["type"] == kind for kind, data in by_type.items())
     assert {data["conversationId"] for data in by_type.values()} == {group}
     assert by_type["conversation.created"]["affectedUserIds"] == ["bob"]
@@ -79,7 +79,7 @@ async def test_data_are_those_of_the_stream(
         kinds = ("message.created", "message.created", "conversation.updated")
         shown = [await tab.event(kind) for kind in kinds]
     await all_posted(database, 4)
-    assert [each.data for each in receiver.taken[1:]] == shown
+    assert [event.data for event in receiver.taken[1:]] == shown
 
 
 async def test_a_change_of_all_participants_is_an_event_for_each_part(
@@ -94,7 +94,7 @@ async def test_a_change_of_all_participants_is_an_event_for_each_part(
         await all_posted(database, 4)
     parts = ["participant.removed", "participant.added", "conversation.updated"]
     assert receiver.types == ["conversation.created", *parts]
-    assert [each.data["affectedUserIds"] for each in receiver.taken[1:]] == [
+    assert [event.data["affectedUserIds"] for event in receiver.taken[1:]] == [
         ["carol"],
         ["dora"],
         ["bob"],
@@ -146,7 +146,7 @@ async def test_a_message_is_shown_as_it_is_when_it_is_posted(
     await chat.api.delete_message("ada", sent.id)
     async with Chat(database, plugins=[quick(receiver.url)]):
         await until(lambda: "message.deleted" in receiver.types)
-    assert "secret" not in json.dumps([each.body for each in receiver.taken])
+    assert "secret" not in json.dumps([message.body for message in receiver.taken])
     rows = await database["webhook_deliveries"].find().to_list(None)
     assert "secret" not in str(rows)
 

@@ -97,11 +97,11 @@ async def test_a_failing_conversation_waits_alone_and_in_order(
             await chat.api.send_message("ada", other, str(number))
         await all_posted(database, 10)
     assert receiver.texts(slow) == receiver.texts(other) == [str(each) for each in range(5)]
-    ids = [each.id for each in receiver.tried if each.data["conversationId"] == slow]
+    ids = [event.id for event in receiver.tried if event.data["conversationId"] == slow]
     assert len(set(ids[:4])) == 1
     tries = len(set(ids)) + 3
     assert len(ids) >= tries if how == "hangs" else len(ids) == tries
-    assert not any("previousFailed" in each.body for each in receiver.taken)
+    assert not any("previousFailed" in message.body for message in receiver.taken)
 
 
 async def test_redirects_are_not_followed(
@@ -145,7 +145,9 @@ async def test_after_a_dead_letter_the_later_ones_go_on(
         await chat.api.send_message("ada", other, "4")
         await all_posted(database, 4)
         assert receiver.texts(group) == ["1", "3"]
-        failed = {each.text: each.body.get("previousFailed", False) for each in receiver.taken}
+        failed = {
+            message.text: message.body.get("previousFailed", False) for message in receiver.taken
+        }
         assert failed == {"1": False, "3": True, "4": False}
         is_away = False
         await database["webhook_deliveries"].update_many(
@@ -222,7 +224,7 @@ async def test_rows_of_one_read_are_posted_once_all_are_written(
                     for _ in range(6):
                         sending.create_task(chat.api.send_message("ada", group, "x"))
                 await all_posted(database, 7)
-        seqs = [each.data["message"]["seq"] for each in receiver.taken]
+        seqs = [event.data["message"]["seq"] for event in receiver.taken]
         assert seqs == sorted(seqs)
 
     unbounded = patch.object(EventReader, "moved", moved_without_bound)
@@ -285,7 +287,7 @@ async def test_a_lost_position_is_told_and_messages_are_read_from_storage(
     assert heard.gaps == ["default"]
     assert "events since" in caplog.text
     assert "message.updated" not in receiver.types
-    (gap,) = [each for each in receiver.taken if each.type == "webhook.gap"]
+    (gap,) = [event for event in receiver.taken if event.type == "webhook.gap"]
     assert gap.data.keys() == {"type", "since"}
     assert gap.data["since"] < sent.created_at.isoformat()
 
@@ -384,7 +386,7 @@ async def test_an_event_that_is_read_again_is_posted_once(
     async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]):
         await chat.api.send_message("ada", group, "2")
         await all_posted(database, 2)
-    assert [each.text for each in receiver.taken] == ["1", "2"]
+    assert [answer.text for answer in receiver.taken] == ["1", "2"]
 
 
 async def test_a_late_process_revives_no_row(
@@ -424,7 +426,7 @@ async def test_many_conversations_wait_for_a_few_lanes(
                 for group in groups:
                     sending.create_task(chat.api.send_message("ada", group, "1"))
             await all_posted(database, 8)
-    assert {each.data["conversationId"] for each in receiver.taken} == {*groups}
+    assert {event.data["conversationId"] for event in receiver.taken} == {*groups}
     assert 0 < most <= 3
 
 

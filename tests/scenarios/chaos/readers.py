@@ -147,7 +147,7 @@ class Reader:
             while cursor is not None:
                 more = f"&cursor={cursor}" if cursor else ""
                 page = await self._caller.call(self.user_id, "GET", path + more)
-                self.messages.update({each["id"]: each for each in page["messages"]})
+                self.messages.update({message["id"]: message for message in page["messages"]})
                 cursor = page["nextCursor"]
 
     async def _mark_read(self) -> None:

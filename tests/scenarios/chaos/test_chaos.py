@@ -47,8 +47,8 @@ async def serving(members: ReplicaSet, folder: Path) -> AsyncIterator[list[Servi
         yield services
         await asyncio.gather(*(each.stop() for each in services))
     finally:
-        for each in services:
-            await each.kill()
+        for service in services:
+            await service.kill()
 
 
 async def test_nothing_is_lost_doubled_or_told_to_strangers(

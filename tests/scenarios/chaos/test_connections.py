@@ -30,7 +30,7 @@ def between_two_roles(chat: Chat) -> int:
     """Make all connections that are kept such ones; how many there are."""
     client = chat._context.database.client
     client = vars(client).get("delegate", client)
-    found = [each for one in client._topology._servers.values() for each in one.pool.conns]
+    found = [conn for one in client._topology._servers.values() for conn in one.pool.conns]
     for each in found:
         each.supports_sessions = False
     return len(found)

@@ -68,15 +68,15 @@ async def asked(services: list[Service], conversation_id: str) -> AsyncIterator[
     path = f"/conversations/{conversation_id}/messages"
     async with ClientSession(timeout=ANSWERED_WITHIN) as session:
         asking = [
-            asyncio.create_task(act(session, each.address, path))
-            for each in services
+            asyncio.create_task(act(session, service.address, path))
+            for service in services
             for act in (*[seen.patiently] * (ASKING // 2), *[seen.impatiently] * (ASKING // 2))
         ]
         asking += [
             asyncio.create_task(
-                seen.patiently(session, each.address.removesuffix("/api/chat"), place)
+                seen.patiently(session, service.address.removesuffix("/api/chat"), place)
             )
-            for each in services
+            for service in services
             for place in ("/readyz", "/healthz")
         ]
         try:
@@ -92,11 +92,11 @@ async def away(members: ReplicaSet, kind: str, seconds: float) -> None:
         await members.step_down()
         await asyncio.sleep(seconds)
         return
-    for each in members.members:
+    for member in members.members:
         if kind == "kill":
-            await members.kill(each)
+            await members.kill(member)
         else:
-            each.send(signal.SIGSTOP)
+            member.send(signal.SIGSTOP)
     await asyncio.sleep(seconds)
     for each in members.members:
         if kind == "kill":
@@ -123,7 +123,7 @@ async def suffer(tmp_path: Path, outages: list[tuple[str, float]]) -> None:
         logs = [tmp_path / f"service{number}.log" for number in range(PROCESSES)]
         services = [Service(members.url, log, memory=1_000) for log in logs]
         try:
-            await asyncio.gather(*(each.start() for each in services))
+            await asyncio.gather(*(service.start() for service in services))
             conversation_id = await prepared(services[0])
             for kind, seconds in outages:
                 async with asked(services, conversation_id) as seen:
@@ -133,9 +133,9 @@ async def suffer(tmp_path: Path, outages: list[tuple[str, float]]) -> None:
                 assert seen.unanswered == [], kind
                 assert set(seen.answers) <= {200, 503}, kind
                 assert seen.answers[200], kind
-            await asyncio.gather(*(each.stop() for each in services))
+            await asyncio.gather(*(service.stop() for service in services))
         finally:
-            await asyncio.gather(*(each.kill() for each in services))
+            await asyncio.gather(*(service.kill() for service in services))
         for log in logs:
             assert "is stuck" not in log.read_text()
 
@@ -172,6 +172,6 @@ async def test_every_process_comes_back_after_many_outages(tmp_path: Path) -> No
             tmp_path, [(KINDS[number % 3], chance.uniform(5, 40)) for number in range(count)]
         )
     finally:
-        for each in burning:
-            each.terminate()
-            await each.wait()
+        for process in burning:
+            process.terminate()
+            await process.wait()

@@ -57,7 +57,7 @@ async def follow(tab: Tab, seen: Seen) -> None:
 async def stored(person: Person, conversation_id: str) -> Seen:
     """The messages of a conversation, as they are."""
     listed = await person.listed(f"/conversations/{conversation_id}/messages")
-    return {each["id"]: (each["seq"], each["body"]) for each in listed}
+    return {message["id"]: (message["seq"], message["body"]) for message in listed}
 
 
 async def expect_all(bob: Person, conversation_id: str, position: str, seen: Seen) -> None:

@@ -18,13 +18,17 @@ def of_storage(stored: Stored, book: Book) -> list[str]:
     found += [f"{key} was acknowledged and is lost" for key in book.sent.keys() - keys.keys()]
     found += [f"{key} was never sent" for key in keys.keys() - book.began.keys()]
     numbers: dict[str, list[int]] = defaultdict(list)
-    for message_id, each in stored.items():
-        numbers[each["conversationId"]].append(each["seq"])
-        sent = book.sent.get(each["clientMessageId"])
+    for message_id, message in stored.items():
+        numbers[message["conversationId"]].append(message["seq"])
+        sent = book.sent.get(message["clientMessageId"])
         if sent is None:
             found.append(f"{message_id} was never acknowledged")
-        elif (message_id, each["seq"], each["body"]) != (sent.message_id, sent.seq, sent.body):
-            found.append(f"{sent} is stored as {each}")
+        elif (message_id, message["seq"], message["body"]) != (
+            sent.message_id,
+            sent.seq,
+            sent.body,
+        ):
+            found.append(f"{sent} is stored as {message}")
     for conversation_id, seqs in numbers.items():
         if sorted(seqs) != list(range(1, len(seqs) + 1)):
             found.append(f"the numbers of {conversation_id} have gaps: {sorted(seqs)}")
@@ -48,13 +52,16 @@ async def of_unread(user_id: str, caller: Caller, database: Any) -> list[str]:
     """The counts that are shown are those that counting gives."""
     page = await caller.call(user_id, "GET", "/conversations?limit=200")
     found = []
-    for each in page["conversations"]:
-        kept = await database["conversations"].find_one({"_id": each["id"]})
+    for conversation in page["conversations"]:
+        kept = await database["conversations"].find_one({"_id": conversation["id"]})
         read = next(one["lastReadSeq"] for one in kept["participants"] if one["userId"] == user_id)
         behind = {"senderId": {"$ne": user_id}, "seq": {"$gt": read}}
-        count = await database["messages"].count_documents({"conversationId": each["id"], **behind})
-        if count != each["unreadCount"]:
+        count = await database["messages"].count_documents(
+            {"conversationId": conversation["id"], **behind}
+        )
+        if count != conversation["unreadCount"]:
             found.append(
-                f"{user_id} has {count} unread in {each['id']}, told {each['unreadCount']}"
+                f"{user_id} has {count} unread in {conversation['id']}, "
+                f"told {conversation['unreadCount']}"
             )
     return found

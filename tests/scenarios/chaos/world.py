@@ -53,17 +53,17 @@ class World:
         """All kinds of faults once, or any of them for so many seconds; then let all catch up."""
         await self._make_groups()
         async with asyncio.TaskGroup() as tasks:
-            await asyncio.gather(*(each.begin() for each in self.readers))
-            following = [tasks.create_task(each.follow()) for each in self.readers]
+            await asyncio.gather(*(reader.begin() for reader in self.readers))
+            following = [tasks.create_task(reader.follow()) for reader in self.readers]
             await self._live_through(seconds)
             await self._say_goodbye()
             await asyncio.wait(following, timeout=CATCH_UP_SECONDS)
-            for each in following:
-                each.cancel()
+            for task in following:
+                task.cancel()
 
     async def judge(self, database: Any) -> list[str]:
         """What does not hold."""
-        stored = {each["_id"]: each async for each in database["messages"].find()}
+        stored = {message["_id"]: message async for message in database["messages"].find()}
         found = verdict.of_storage(stored, self.book)
         for reader in self.readers:
             expected = self._expected(reader, stored)
@@ -77,8 +77,8 @@ class World:
         return {
             "sends acknowledged": len(self.book.sent),
             "calls repeated": self.book.repeats,
-            "connections of readers": sum(each.connections for each in self.readers),
-            "resets": sum(each.resets for each in self.readers),
+            "connections of readers": sum(reader.connections for reader in self.readers),
+            "resets": sum(reader.resets for reader in self.readers),
             "membership changes": self._turnover.changes,
             "faults": self.faults.count,
             "failovers": self.faults.failovers,
@@ -92,9 +92,11 @@ class World:
         for user_id in readers:
             for group in self._chance.sample(members, READ_BY_EACH):
                 group.append(user_id)
-        groups = [await self._make_group(each) for each in members]
+        groups = [await self._make_group(member) for member in members]
         homes = list(zip(groups, members, strict=True))
-        self._homes = {each: [one for one, inside in homes if each in inside] for each in readers}
+        self._homes = {
+            reader: [one for one, inside in homes if reader in inside] for reader in readers
+        }
         self._roamed, secret = await self._make_group([]), await self._make_group([])
         self._groups = [*groups, self._roamed, secret]
         self._writers = [
@@ -133,8 +135,8 @@ class World:
 
     async def _live_through(self, seconds: float) -> None:
         async with asyncio.TaskGroup() as tasks:
-            for each in self._writers:
-                tasks.create_task(each.write())
+            for writer in self._writers:
+                tasks.create_task(writer.write())
             tasks.create_task(self._turnover.turn_over())
             await (self.faults.for_seconds(seconds) if seconds else self.faults.each_once())
             for each in self._writers:
@@ -156,11 +158,11 @@ class World:
         homes = self._homes[reader.user_id]
         return [
             message_id
-            for message_id, each in stored.items()
-            if (each["conversationId"] in homes and each["seq"] > 1)
+            for message_id, message in stored.items()
+            if (message["conversationId"] in homes and message["seq"] > 1)
             or (
                 joined is not None
-                and each["conversationId"] == self._roamed
-                and self.book.began[each["clientMessageId"]] > joined
+                and message["conversationId"] == self._roamed
+                and self.book.began[message["clientMessageId"]] > joined
             )
         ]

@@ -19,9 +19,9 @@ def get_or_create_conversation(
     require(is_user_id(other_user_id))
     require(other_user_id != user_id)
     pair = sorted((user_id, other_user_id))
-    for each in world.conversations.values():
-        if each["type"] == "direct" and members(each) == pair:
-            return Reply({"conversation": viewed(world, each, user_id)})
+    for conversation in world.conversations.values():
+        if conversation["type"] == "direct" and members(conversation) == pair:
+            return Reply({"conversation": viewed(world, conversation, user_id)})
     world.require_known([other_user_id])
     require(not world.are_blocked(*pair), "DIRECT_INTERACTION_BLOCKED")
     made = new_conversation(world, dict.fromkeys(pair, "admin"), metadata, type="direct")
@@ -43,7 +43,11 @@ def list_conversations(
     page = Page.of(world, "conversations", limit, cursor)
     require(set(include or ()) <= {"lastMessage", "unread"})
     require(query is None or query.strip())
-    mine = [each for each in world.conversations.values() if user_id in members(each)]
+    mine = [
+        conversation
+        for conversation in world.conversations.values()
+        if user_id in members(conversation)
+    ]
     chosen = [
         each
         for each in mine
@@ -56,19 +60,19 @@ def list_conversations(
         key=lambda each: (world.activity[each["id"]], each["id"]),
         show=lambda each: viewed(world, each, user_id),
     )
-    here = [each["id"] for each in found["conversations"]]
+    here = [conversation["id"] for conversation in found["conversations"]]
     if "lastMessage" in (include or ()):
         last = {each: _last_message(world, each, user_id) for each in here}
-        found["lastMessages"] = {key: each for key, each in last.items() if each}
+        found["lastMessages"] = {key: value for key, value in last.items() if value}
     if "unread" in (include or ()):
         found["unreadSummaries"] = {each: _head(world, each, user_id) for each in here}
     return Reply(found)
 
 
 def _matches(conversation: Json, query: str | None, user_id: str) -> bool:
-    others = [each for each in members(conversation) if each != user_id]
+    others = [member for member in members(conversation) if member != user_id]
     texts = [conversation["name"] or "", *others]
-    return query is None or any(query.lower() in each.lower() for each in texts)
+    return query is None or any(query.lower() in text.lower() for text in texts)
 
 
 def _is_wanted(view: Json, archived: bool | None, favourite: bool | None) -> bool:
@@ -91,11 +95,11 @@ def _last_message(world: World, conversation_id: str, user_id: str) -> Json | No
 
 def _head(world: World, conversation_id: str, user_id: str) -> Json:
     waiting = unread_in(world, world.conversations[conversation_id], user_id)
-    there = [each for each in waiting if each["deletedAt"] is None]
+    there = [message for message in waiting if message["deletedAt"] is None]
     return {
         "seq": len(said_in(world, conversation_id)),
-        "firstUnreadSeq": min((each["seq"] for each in waiting), default=None),
-        "unreadMentionCount": sum(user_id in each["mentions"] for each in there),
+        "firstUnreadSeq": min((message["seq"] for message in waiting), default=None),
+        "unreadMentionCount": sum(user_id in message["mentions"] for message in there),
     }
 
 
@@ -189,18 +193,18 @@ def change_view(
 def count_unread(world: World, user_id: str) -> Reply:
     """Of what is neither archived nor hidden: all, and what is not muted."""
     found = {
-        each["id"]: unread_in(world, each, user_id)
-        for each in world.conversations.values()
-        if _is_wanted(view_of(world, each, user_id), False, None)
+        conversation["id"]: unread_in(world, conversation, user_id)
+        for conversation in world.conversations.values()
+        if _is_wanted(view_of(world, conversation, user_id), False, None)
     }
-    unmuted = {name: each for name, each in found.items() if (user_id, name) not in world.mutes}
+    unmuted = {name: value for name, value in found.items() if (user_id, name) not in world.mutes}
 
     def numbers(of: dict[str, list[Json]]) -> Json:
         messages = [message for each in of.values() for message in each]
-        mentions = [each for each in messages if not each["deletedAt"]]
+        mentions = [message for message in messages if not message["deletedAt"]]
         return {
             "messages": len(messages),
-            "mentions": sum(user_id in each["mentions"] for each in mentions),
+            "mentions": sum(user_id in mention["mentions"] for mention in mentions),
             "conversations": sum(bool(each) for each in of.values()),
         }
 
@@ -220,11 +224,17 @@ def unread_in(world: World, conversation: Json, user_id: str) -> list[Json]:
     if marked := world.unread_from.get((conversation["id"], user_id)):
         seen = min(seen, marked - 1)
     return [
-        each
-        for each in said_in(world, conversation["id"])
-        if each["seq"] > seen and each["senderId"] != user_id and not world.is_hidden(user_id, each)
+        message
+        for message in said_in(world, conversation["id"])
+        if message["seq"] > seen
+        and message["senderId"] != user_id
+        and not world.is_hidden(user_id, message)
     ]
 
 
 def said_in(world: World, conversation_id: str) -> list[Json]:
-    return [each for each in world.messages.values() if each["conversationId"] == conversation_id]
+    return [
+        message
+        for message in world.messages.values()
+        if message["conversationId"] == conversation_id
+    ]

@@ -120,7 +120,7 @@ class Gathering(Machine):
         here = self.group()
         by = self.admin(here)
         people = [self.person(here) for _ in range(self.luck.randrange(4))] + self._people()
-        roles = {each: self.luck.choice(ROLES[:5]) for each in people}
+        roles = {person: self.luck.choice(ROLES[:5]) for person in people}
         if not self.rarely():
             roles[self.luck.choice([by, *people])] = "admin"
         self.step("set_participants", by, conversation_id=here, participants=roles)
@@ -167,7 +167,7 @@ class Gathering(Machine):
         if not self.world.requests:
             self.ask_to_join()
         every = self.world.requests.items()
-        waiting = [key for key, each in every if each["status"] == "pending"]
+        waiting = [key for key, answer in every if answer["status"] == "pending"]
         here, target = self.group(), self.person()
         if waiting and not self.rarely():
             here, target = self.luck.choice(waiting)

@@ -30,7 +30,7 @@ def create_group_conversation(
     require(all(map(is_user_id, user_ids or ())))
     named = _named(name)
     _require_policies(visibility, join_policy)
-    others = [each for each in dict.fromkeys(user_ids or ()) if each != user_id]
+    others = [fromkey for fromkey in dict.fromkeys(user_ids or ()) if fromkey != user_id]
     world.require_known(others)
     roles = {user_id: "admin", **dict.fromkeys(others, "member")}
     made = new_conversation(world, roles, metadata, type="group", name=named)
@@ -142,7 +142,7 @@ def set_participants(
 
 def let_in(world: World, group: Json, user_ids: list[str], *, actor_id: str) -> None:
     """Who gets in has no pending request any more: it is approved."""
-    new = [each for each in dict.fromkeys(user_ids) if each not in members(group)]
+    new = [fromkey for fromkey in dict.fromkeys(user_ids) if fromkey not in members(group)]
     for user_id in new:
         enter(world, group, user_id, "member")
         approve_pending(world, group, user_id, actor_id)

@@ -38,7 +38,9 @@ def create_invite(
 
 def list_invites(world: World, user_id: str, conversation_id: str) -> Reply:
     world.managed(user_id, conversation_id)
-    mine = [each for each in world.invites.values() if each["conversationId"] == conversation_id]
+    mine = [
+        invite for invite in world.invites.values() if invite["conversationId"] == conversation_id
+    ]
     newest = sorted(mine, key=lambda each: (each["createdAt"], each["code"]), reverse=True)
     return Reply({"invites": newest})
 
@@ -109,9 +111,9 @@ def list_join_requests(
     world.managed(user_id, conversation_id)
     wanted = conversation_id, status or "pending"
     found = [
-        each
-        for each in world.requests.values()
-        if (each["conversationId"], each["status"]) == wanted
+        request
+        for request in world.requests.values()
+        if (request["conversationId"], request["status"]) == wanted
     ]
     return Reply(page.cut(found, key=lambda each: (each["createdAt"], each["id"])))
 
@@ -136,7 +138,11 @@ def list_public_conversations(
     world: World, user_id: str, limit: int | None = None, cursor: str | None = None
 ) -> Reply:
     page = Page.of(world, "channels", limit, cursor)
-    public = [each for each in world.conversations.values() if each["visibility"] == "public"]
+    public = [
+        conversation
+        for conversation in world.conversations.values()
+        if conversation["visibility"] == "public"
+    ]
 
     def shown(group: Json) -> Json:
         return {

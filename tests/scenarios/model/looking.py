@@ -46,8 +46,8 @@ class Looking(Machine):
         made = self.call("create_group_conversation", ann, "http", user_ids=[ben, cat])
         self.call("create_group_conversation", mod, "api", visibility="public", join_policy="open")
         pair = self.call("get_or_create_conversation", ann, "api", other_user_id=ben)
-        for each in (made, pair):
-            here = each.json["conversation"]["id"]
+        for answer in (made, pair):
+            here = answer.json["conversation"]["id"]
             self.call("send_message", ann, "http", conversation_id=here, body="tea and cake")
 
     def list_own(self) -> None:

@@ -77,7 +77,7 @@ class Machine(RuleBasedStateMachine):
         self.steps += 1
         self.world.pass_time(self.steps % 2)
         self.site.moment = self.world.moment
-        free = [each for each in self.users if not self.world.is_banned(each)]
+        free = [user for user in self.users if not self.world.is_banned(user)]
         self.site.run(self.tabs.open(map(self.site.person, free)))
 
     def _listen(self) -> None:
@@ -118,7 +118,7 @@ class Machine(RuleBasedStateMachine):
     def group(self) -> str:
         """A group, rarely another conversation."""
         every = self.world.conversations.items()
-        groups = [key for key, each in every if each["type"] == "group"]
+        groups = [key for key, event in every if event["type"] == "group"]
         return self.conversation() if self.rarely() else self.one_of(groups)
 
     def message(self) -> str:
@@ -138,10 +138,10 @@ class Machine(RuleBasedStateMachine):
 
     def stranger(self, conversation_id: str) -> str:
         inside = self._inside(conversation_id, members)
-        return self._among([each for each in self.users if each not in inside])
+        return self._among([user for user in self.users if user not in inside])
 
     def moderator(self) -> str:
-        return self._among([each for each in self.users if is_moderator(each)])
+        return self._among([user for user in self.users if is_moderator(user)])
 
     def _inside(self, conversation_id: str, chosen: Callable[[Json], list[str]]) -> list[str]:
         here = self.world.conversations.get(conversation_id)

@@ -72,7 +72,7 @@ def edit_message(
     conversation = _own(world, user_id, message)
     world.require_unblocked(conversation)
     kept = message["mentions"]
-    new = [each for each in mentions or () if each not in kept]
+    new = [mention for mention in mentions or () if mention not in kept]
     _require_participants(conversation, new)
     require(is_accepted(body), "MESSAGE_REJECTED")
     if mentions is not None:
@@ -162,11 +162,11 @@ def _repeated(
     world: World, user_id: str, conversation_id: str, request: Json, given: Json
 ) -> Reply | None:
     key = given.get("client_message_id")
-    for each in world.messages.values():
-        place = each["senderId"], each["conversationId"], each["clientMessageId"]
+    for message in world.messages.values():
+        place = message["senderId"], message["conversationId"], message["clientMessageId"]
         if key is not None and place == (user_id, conversation_id, key):
-            require(each["request"] == request, "MESSAGE_CONFLICT")
-            return Reply({"message": shown(world, each, user_id)})
+            require(message["request"] == request, "MESSAGE_CONFLICT")
+            return Reply({"message": shown(world, message, user_id)})
     return None
 
 

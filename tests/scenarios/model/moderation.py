@@ -36,7 +36,7 @@ def list_blocked_users(
     world: World, user_id: str, limit: int | None = None, cursor: str | None = None
 ) -> Reply:
     page = Page.of(world, "blocks", limit, cursor)
-    mine = [each for each in world.blocks.values() if each["blockerUserId"] == user_id]
+    mine = [block for block in world.blocks.values() if block["blockerUserId"] == user_id]
     return Reply(page.cut(mine, key=lambda each: (each["createdAt"], each["blockedUserId"])))
 
 
@@ -57,7 +57,7 @@ def list_muted_conversations(
     world: World, user_id: str, limit: int | None = None, cursor: str | None = None
 ) -> Reply:
     page = Page.of(world, "mutes", limit, cursor)
-    mine = [each for each in world.mutes.values() if each["userId"] == user_id]
+    mine = [mute for mute in world.mutes.values() if mute["userId"] == user_id]
     return Reply(page.cut(mine, key=lambda each: (each["createdAt"], each["conversationId"])))
 
 
@@ -141,9 +141,9 @@ def ban_user(
     world.require_moderator(user_id)
     require(target_user_id != user_id)
     require(expires_at is None or expires_at > world.now)
-    for each in world.bans_of(target_user_id):
-        if world.is_in_force(each):
-            return Reply({"ban": each})
+    for ban in world.bans_of(target_user_id):
+        if world.is_in_force(ban):
+            return Reply({"ban": ban})
     made: Json = {
         "id": world.learned("ban", "id"),
         "userId": target_user_id,
@@ -176,7 +176,7 @@ def list_bans(
 ) -> Reply:
     page = Page.of(world, "bans", limit, cursor)
     world.require_moderator(user_id)
-    found = [each for each in world.bans.values() if not active_only or world.is_in_force(each)]
+    found = [ban for ban in world.bans.values() if not active_only or world.is_in_force(ban)]
     return Reply(page.cut(found, key=_newest))
 
 

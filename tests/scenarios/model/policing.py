@@ -33,9 +33,9 @@ class Policing(Machine):
             one, other = self.luck.sample(members(self.luck.choice(direct)), 2)
         self.step("block_user", one, target_user_id=other)
         said = [
-            each
-            for each in self.world.messages.values()
-            if members(self.world.conversations[each["conversationId"]]) == sorted([one, other])
+            message
+            for message in self.world.messages.values()
+            if members(self.world.conversations[message["conversationId"]]) == sorted([one, other])
         ]
         if said:
             self._go_on(self.luck.choice(said))

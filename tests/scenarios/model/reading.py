@@ -40,7 +40,7 @@ def list_thread(
     world.conversation(conversation_id)
     root = world.message_in(conversation_id, root_id)
     world.readable(user_id, conversation_id)
-    replies = [each for each in replies_of(world, root_id) if not world.is_hidden(user_id, each)]
+    replies = [reply for reply in replies_of(world, root_id) if not world.is_hidden(user_id, reply)]
     require(replies or not world.is_hidden(user_id, root), "MESSAGE_NOT_FOUND")
     return Reply(page.cut(replies, _seq, lambda each: shown(world, each, user_id)))
 
@@ -51,7 +51,7 @@ def list_messages_after(
     require(limit is None or limit > 0)
     world.readable(user_id, conversation_id)
     here = _messages_of(world, user_id, conversation_id)
-    after = [each for each in here if each["seq"] > seq]
+    after = [message for message in here if message["seq"] > seq]
     oldest = sorted(after, key=_seq)[: limit or 50]
     return Reply({"messages": [shown(world, each, user_id) for each in oldest]})
 
@@ -97,7 +97,11 @@ def search_messages(
 
 def _messages_of(world: World, user_id: str, conversation_id: str) -> list[Json]:
     """The messages of a conversation that are not hidden from a user."""
-    here = [each for each in world.messages.values() if each["conversationId"] == conversation_id]
+    here = [
+        message
+        for message in world.messages.values()
+        if message["conversationId"] == conversation_id
+    ]
     return [each for each in here if not world.is_hidden(user_id, each)]
 
 

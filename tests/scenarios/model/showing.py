@@ -23,7 +23,9 @@ def is_in_main(message: Json) -> bool:
 
 
 def replies_of(world: World, root_id: str) -> list[Json]:
-    return [each for each in world.messages.values() if each["threadRootMessageId"] == root_id]
+    return [
+        message for message in world.messages.values() if message["threadRootMessageId"] == root_id
+    ]
 
 
 def _preview(world: World, parent_id: str | None, user_id: str) -> Json | None:
@@ -44,5 +46,5 @@ def _preview(world: World, parent_id: str | None, user_id: str) -> Json | None:
 def _summary(replies: list[Json]) -> Json | None:
     if not replies:
         return None
-    last = max(each["createdAt"] for each in replies)
+    last = max(reply["createdAt"] for reply in replies)
     return {"replyCount": len(replies), "lastReplyAt": last}

@@ -16,11 +16,11 @@ class Tabs:
 
     async def open(self, people: Iterable[Person]) -> None:
         """Open the tabs that are not."""
-        for each in people:
-            if each.user_id not in self._open:
-                headers = {"X-User": each.user_id}
-                response = await each.client.get(f"{BASE}/stream", headers=headers)
-                self._open[each.user_id] = Tab(response)
+        for person in people:
+            if person.user_id not in self._open:
+                headers = {"X-User": person.user_id}
+                response = await person.client.get(f"{BASE}/stream", headers=headers)
+                self._open[person.user_id] = Tab(response)
 
     async def hear(self, user_id: str) -> Json:
         """What a user hears next, or why it is nothing."""

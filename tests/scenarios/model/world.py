@@ -127,7 +127,7 @@ class World:
     def take_told(self) -> dict[str, list[Json]]:
         """What is to be told by user, and not any more then. Who is banned hears nothing."""
         told, self.told = self.told, {}
-        return {key: each for key, each in told.items() if not self.is_banned(key)}
+        return {key: value for key, value in told.items() if not self.is_banned(key)}
 
     def conversation(self, conversation_id: str) -> Json:
         require(conversation_id in self.conversations, "CONVERSATION_NOT_FOUND")
@@ -200,7 +200,7 @@ class World:
         return any(map(self.is_in_force, self.bans_of(user_id)))
 
     def bans_of(self, user_id: str) -> list[Json]:
-        return [each for each in self.bans.values() if each["userId"] == user_id]
+        return [ban for ban in self.bans.values() if ban["userId"] == user_id]
 
     def is_in_force(self, ban: Json) -> bool:
         return ban["revokedAt"] is None and (ban["expiresAt"] or "forever") > self.now
