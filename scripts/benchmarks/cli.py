@@ -129,7 +129,7 @@ def main(
 def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
     """The rows of these names; if there are none, the rows with a peer, or those without one."""
     rows = [ROWS[name] for name in names] or [
-        each for each in ROWS.values() if (each.peer is not None) == peers
+        row for row in ROWS.values() if (row.peer is not None) == peers
     ]
     return sorted(rows, key=lambda row: row.place)
 

@@ -81,7 +81,7 @@ async def measure_inserts(stage: Stage) -> Figures:
                 )
     figures = {}
     for callers, done in rounds.items():
-        figures[f"{callers} at a time"] = rate(sorted(each.rate for each in done)[1])
+        figures[f"{callers} at a time"] = rate(sorted(measured.rate for measured in done)[1])
         figures[f"p50 of {callers}"] = ms(middle_percentile(done, 50))
     return figures
 
@@ -110,7 +110,7 @@ async def measure_naive_send(stage: Stage) -> Figures:
         turns = itertools.cycle(found)
         done = [await naive_round(database, turns, seconds=stage.seconds) for _ in range(3)]
     return {
-        "sends": rate(sorted(each.rate for each in done)[1]),
+        "sends": rate(sorted(measured.rate for measured in done)[1]),
         "p50": ms(middle_percentile(done, 50)),
         "p99": ms(middle_percentile(done, 99)),
     }

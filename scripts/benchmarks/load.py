@@ -129,7 +129,7 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 def middle_percentile(rounds: Sequence[Round], percent: float) -> float:
     """The median over rounds of their percentile: a single disturbed round does not count."""
-    return median(each.percentile(percent) for each in rounds)
+    return median(taken.percentile(percent) for taken in rounds)
 
 
 class Callers:

@@ -20,8 +20,8 @@ Timed = Callable[[], Awaitable[float]]
 
 async def in_turns(count: int, *timed: Timed) -> list[list[float]]:
     """Run these in turn, `count` times, after some warm-up runs that are not counted."""
-    taken = [[await each() for each in timed] for _ in range(WARM_CALLS + count)]
-    return [list(each) for each in zip(*taken[WARM_CALLS:], strict=True)]
+    taken = [[await call() for call in timed] for _ in range(WARM_CALLS + count)]
+    return [list(timings) for timings in zip(*taken[WARM_CALLS:], strict=True)]
 
 
 def p50(values: Sequence[float]) -> float:
@@ -52,12 +52,12 @@ async def load_lists(
     stage: Stage, database: BenchDatabase, lists: Sequence[Sequence[Place]], *, own: bool
 ) -> None:
     """The conversations of some users, filled by themselves or by the others in them."""
-    found = [place for each in lists for place in each]
+    found = [place for users in lists for place in users]
     await put_conversations(database, found)
     await put_messages(
         stage,
         database,
-        ((each, each.user_ids[:1] if own else each.user_ids[1:]) for each in found),
+        ((place, place.user_ids[:1] if own else place.user_ids[1:]) for place in found),
     )
 
 
@@ -197,11 +197,11 @@ async def measure_whole_lists(stage: Stage) -> Figures:
         (connection,) = await stack.enter_async_context(connected(services))
         whole = get("/conversations?include=lastMessage,unread", "reader")
         each_last = [
-            get(f"/conversations/{each.id}/messages?limit=1", "reader") for each in lists[0]
+            get(f"/conversations/{place.id}/messages?limit=1", "reader") for place in lists[0]
         ]
 
         async def one_by_one() -> float:
-            taken = [await connection.timed(each) for each in each_last]
+            taken = [await connection.timed(request) for request in each_last]
             return sum(taken) + await list_of(connection, "reader")()
 
         plain, one, many = await in_turns(

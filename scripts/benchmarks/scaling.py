@@ -143,7 +143,7 @@ def greatest_sends(load: Load, costs: Costs) -> dict[str, float]:
 def full_first(load: Load, costs: Costs) -> tuple[str, float]:
     """The part that is full first if sends grow, and the sends per second at that point."""
     greatest = greatest_sends(load, costs)
-    name = min(greatest, key=lambda each: greatest[each])
+    name = min(greatest, key=lambda part: greatest[part])
     return name, greatest[name]
 
 
@@ -164,11 +164,11 @@ def rows(load: Load, costs: Costs) -> Iterator[tuple[str, ...]]:
     for count in sorted({*COUNTS, load.processes}):
         if count < load.deployments:
             continue
-        each = replace(load, processes=count)
-        cores, parts = process_cores(each, costs), fullness(each, costs)
+        scaled = replace(load, processes=count)
+        cores, parts = process_cores(scaled, costs), fullness(scaled, costs)
         used = (f"{count * sum(cores.values()):,.1f}", f"{count * cores['feed']:,.1f}")
         shares = (f"{share:,.0%}" for share in parts.values())
-        name, greatest = full_first(each, costs)
+        name, greatest = full_first(scaled, costs)
         yield (f"{count:,}", *used, *shares, name, f"{greatest:,.0f}")
 
 
@@ -190,10 +190,10 @@ def report(load: Load, costs: Costs) -> Iterator[str]:
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add an option for each field of Load and Costs."""
-    for each in reversed((*fields(Load), *fields(Costs))):
-        name = "--" + each.name.replace("_", "-")
-        kind, text = each.metadata["type"], each.metadata["help"]
-        add = click.option(name, type=kind, default=each.default, show_default=True, help=text)
+    for option in reversed((*fields(Load), *fields(Costs))):
+        name = "--" + option.name.replace("_", "-")
+        kind, text = option.metadata["type"], option.metadata["help"]
+        add = click.option(name, type=kind, default=option.default, show_default=True, help=text)
         command = add(command)
     return command
 
@@ -203,7 +203,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 def main(**values: Any) -> None:
     if values["processes"] < values["deployments"]:
         raise click.UsageError("each deployment needs a process")
-    load = Load(**{each.name: values[each.name] for each in fields(Load)})
-    costs = Costs(**{each.name: values[each.name] for each in fields(Costs)})
+    load = Load(**{option.name: values[option.name] for option in fields(Load)})
+    costs = Costs(**{option.name: values[option.name] for option in fields(Costs)})
     for line in report(load, costs):
         click.echo(line)

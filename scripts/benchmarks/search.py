@@ -39,7 +39,7 @@ async def put_searchable(
     stage: Stage, database: BenchDatabase, found: Sequence[Place], said: Bodies
 ) -> None:
     await put_conversations(database, found)
-    await put_messages(stage, database, ((each, each.user_ids) for each in found), bodies=said)
+    await put_messages(stage, database, ((place, place.user_ids) for place in found), bodies=said)
 
 
 def searched(cursor: str | None = None, *, limit: int = PAGE) -> bytes:

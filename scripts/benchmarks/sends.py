@@ -66,7 +66,7 @@ class MeasuredCallers:
 
     @property
     def rate(self) -> float:
-        return median(each.rate for each in self.rounds)
+        return median(measured.rate for measured in self.rounds)
 
     def percentile(self, percent: float) -> float:
         return middle_percentile(self.rounds, percent)
@@ -121,8 +121,8 @@ async def measure_spread_sends(stage: Stage) -> Figures:
         plain = await stack.enter_async_context(plain_database(stage, "naive"))
         database = await stack.enter_async_context(stage.database("spread"))
         services = await stack.enter_async_context(stage.services(database))
-        for each in (plain, database):
-            await put_conversations(each, found)
+        for target in (plain, database):
+            await put_conversations(target, found)
         turns = itertools.cycle(found)
         sending = await MeasuredCallers.begun(stack, stage, services, found)
         for _ in range(stage.rounds):
@@ -131,7 +131,7 @@ async def measure_spread_sends(stage: Stage) -> Figures:
             await sending.run()
     return {
         "sends": rate(sending.rate),
-        "F5": rate(median(each.rate for each in naive)),
+        "F5": rate(median(measured.rate for measured in naive)),
         "p50": ms(sending.percentile(50)),
         "p99": ms(sending.percentile(99)),
         "F5 p50": ms(middle_percentile(naive, 50)),

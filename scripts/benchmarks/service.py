@@ -41,7 +41,7 @@ async def serve(
         options=Options(
             replay_buffer_seconds=0,
             quotas=None,
-            disabled_capabilities=frozenset(Capability[each] for each in without),
+            disabled_capabilities=frozenset(Capability[name] for name in without),
             prefix_search=prefix_search,
             extra_events=extra_events,
             inbox=inbox,

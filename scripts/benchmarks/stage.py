@@ -86,7 +86,7 @@ class Stage:
     ) -> AsyncIterator[list[Service]]:
         """Service processes over `database`; the first one creates missing indexes."""
         options = {
-            "without": [each.name for each in without],
+            "without": [capability.name for capability in without],
             "prefix_search": prefix_search,
             "extra_events": extra_events,
             "inbox": inbox,

@@ -84,7 +84,7 @@ async def held_open(
 )
 async def measure_idle_streams(stage: Stage) -> Figures:
     circle = neighbours_of(stage.sized(100, 20))
-    users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
+    users = [place.user_ids[0] for place in circle for _ in range(STREAMS_PER_USER)]
     async with stage.database("idle") as database, stage.services(database) as (service,):
         await put_conversations(database, circle)
         async with held_open(service, streams_of(users)) as held:
@@ -121,8 +121,8 @@ async def measure_idle_streams(stage: Stage) -> Figures:
 async def measure_lag(stage: Stage) -> Figures:
     found, count = places_of("watcher", *[0] * CONVERSATIONS), stage.sized(5_000, 3_000)
     requests = itertools.cycle(
-        post(f"/conversations/{each.id}/messages", each.user_ids[1], {"body": BODY})
-        for each in found
+        post(f"/conversations/{place.id}/messages", place.user_ids[1], {"body": BODY})
+        for place in found
     )
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(stage.database("feed"))

@@ -50,7 +50,7 @@ def main(names: Sequence[str], as_document: bool) -> None:
     if prometheus is None:
         click.echo(f"Error: {MISSING}", err=True)
         sys.exit(NO_PROMETHEUS)
-    chosen = [BREAKAGES[fromkey] for fromkey in dict.fromkeys(names)] or [*BREAKAGES.values()]
+    chosen = [BREAKAGES[name] for name in dict.fromkeys(names)] or [*BREAKAGES.values()]
     click.echo(f"A minute of the alert rules is {60 / SCALE:g} s here.", err=True)
     try:
         played = asyncio.run(_played(chosen, prometheus))
@@ -65,12 +65,12 @@ async def _played(chosen: Sequence[Breakage], prometheus: Path) -> list[tuple[Br
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     played = []
-    for each in chosen:
-        click.echo(f"{each.name}: {each.what}", err=True)
-        outcome = await _outcome(each, prometheus)
+    for breakage in chosen:
+        click.echo(f"{breakage.name}: {breakage.what}", err=True)
+        outcome = await _outcome(breakage, prometheus)
         said = outcome.failed or outcome.missing or "played"
         click.echo(f"  {said}", err=True)
-        played.append((each, outcome))
+        played.append((breakage, outcome))
     return played
 
 

@@ -33,7 +33,7 @@ async def meanwhile(*acts: Callable[[], Awaitable[None]]) -> AsyncIterator[None]
             with suppress(*FAILURES):
                 await act()
 
-    tasks = [asyncio.create_task(again(each)) for each in acts]
+    tasks = [asyncio.create_task(again(act)) for act in acts]
     try:
         yield
     finally:

@@ -74,7 +74,7 @@ async def lagging_secondary(stage: Stage) -> AsyncIterator[None]:
 async def _delay(primary: Member, member: Member, seconds: int) -> None:
     """Let a secondary apply the primary's writes only after `seconds`."""
     config: dict[str, Any] = (await primary.command("replSetGetConfig"))["config"]
-    (meant,) = (each for each in config["members"] if each["host"] == member.host)
+    (meant,) = (entry for entry in config["members"] if entry["host"] == member.host)
     meant.update(priority=0, secondaryDelaySecs=seconds)
     await primary.command("replSetReconfig", {**config, "version": config["version"] + 1})
 

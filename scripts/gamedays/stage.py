@@ -135,11 +135,11 @@ async def staged(plan: Plan, folder: Path, prometheus: Path) -> AsyncIterator[St
         services = [_service(plan, url, folder) for _ in range(plan.services)]
         for service in services:
             await stack.enter_async_context(service.running())
-        ports = [each.port for each in services]
+        ports = [service.port for service in services]
         measured = await stack.enter_async_context(
             Prometheus(prometheus, folder / "prometheus", ports)
         )
-        people = await stack.enter_async_context(People([each.base for each in services]))
+        people = await stack.enter_async_context(People([service.base for service in services]))
         stage = Stage(
             folder=folder,
             members=members,

@@ -56,8 +56,8 @@ def breakage(
 
 def as_json(played: Sequence[tuple[Breakage, Outcome]]) -> list[dict[str, Any]]:
     return [
-        {"breakage": each.name, "alert": each.alert, "cure": each.cure, **asdict(outcome)}
-        for each, outcome in played
+        {"breakage": play.name, "alert": play.alert, "cure": play.cure, **asdict(outcome)}
+        for play, outcome in played
     ]
 
 
@@ -65,16 +65,16 @@ def table_of(played: Sequence[tuple[Breakage, Outcome]]) -> str:
     """All breakages as text; a breakage takes as many lines as its longest cell needs."""
     rule = "-+-".join("-" * width for width in WIDTHS.values())
     lines = [_printed([[name] for name in WIDTHS]), rule]
-    for each, outcome in played:
-        lines += [_printed(_cells(each, outcome)), rule]
+    for play, outcome in played:
+        lines += [_printed(_cells(play, outcome)), rule]
     return "\n".join(lines)
 
 
-def _cells(each: Breakage, outcome: Outcome) -> list[list[str]]:
-    fired = f"{each.alert}, {_seconds(outcome.fired_after)}"
+def _cells(played: Breakage, outcome: Outcome) -> list[list[str]]:
+    fired = f"{played.alert}, {_seconds(outcome.fired_after)}"
     said = outcome.failed or outcome.missing
-    cure = f"{'FAILED' if outcome.failed else 'not played'}: {said}" if said else each.cure
-    cells = (each.name, fired, cure, _seconds(outcome.well_after))
+    cure = f"{'FAILED' if outcome.failed else 'not played'}: {said}" if said else played.cure
+    cells = (played.name, fired, cure, _seconds(outcome.well_after))
     return [textwrap.wrap(cell, at) for cell, at in zip(cells, WIDTHS.values(), strict=True)]
 
 

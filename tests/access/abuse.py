@@ -78,7 +78,9 @@ class Target:
         reader = like["participants"][0]
         for start in range(0, len(groups), 500):
             some = {secrets.token_hex(12): users for users in groups[start : start + 500]}
-            await self.database.counters.insert_many([{**head, "_id": each} for each in some])
+            await self.database.counters.insert_many(
+                [{**head, "_id": other_id} for other_id in some]
+            )
             await self.database.conversations.insert_many(
                 {**like, "_id": name, "participants": [{**reader, "userId": u} for u in users]}
                 for name, users in some.items()

@@ -129,7 +129,7 @@ GIVEN: dict[str, Given] = {
 """The body, or the query of a GET, with a world's names in braces; others need nothing. What the
 server API is asked for alone has the name of its method."""
 
-CONTRACTS = {(each.method, each.path) for each in ROUTES}
+CONTRACTS = {(door.method, door.path) for door in ROUTES}
 ADDED = [
     route
     for route in (
@@ -144,9 +144,9 @@ ADDED = [
 ]
 """What options add; others of their routes are the contract's, with further fields."""
 
-OPERATIONS = {f"{each.method} {each.path}": each for each in (*ROUTES, *ADDED)}
+OPERATIONS = {f"{door.method} {door.path}": door for door in (*ROUTES, *ADDED)}
 PLUGIN_ROUTES = {
-    f"{each.method} {each.path}": each for plugin in PLUGINS for each in plugin().routes
+    f"{door.method} {door.path}": door for plugin in PLUGINS for door in plugin().routes
 }
 ALL = (*OPERATIONS, *PLUGIN_ROUTES)
 UPLOADS = {
@@ -172,9 +172,9 @@ def given_for(route: str, about: str, names: Mapping[str, str]) -> Given:
 
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, list):
-        return [_filled(each, names) for each in value]
+        return [_filled(item, names) for item in value]
     if isinstance(value, dict):
-        return {_filled(key, names): _filled(each, names) for key, each in value.items()}
+        return {_filled(key, names): _filled(item, names) for key, item in value.items()}
     return value.format(**names) if isinstance(value, str) else value
 
 
@@ -219,4 +219,4 @@ def _plain(result: Any) -> Any:
     """A result of the server API as the JSON of an answer."""
     if isinstance(result, Wire):
         return json.loads(json_from(result))
-    return [_plain(each) for each in result] if isinstance(result, tuple) else result
+    return [_plain(item) for item in result] if isinstance(result, tuple) else result

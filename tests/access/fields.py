@@ -37,7 +37,7 @@ class Field(NamedTuple):
 
     def refuses(self, value: object) -> bool:
         """Whether a value is of a kind that the field is not for; lists are of strings."""
-        if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        if isinstance(value, list) and not all(isinstance(item, str) for item in value):
             return True
         return JSON_TYPES[type(value)] not in self.types
 

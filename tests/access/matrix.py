@@ -393,5 +393,5 @@ def rows() -> list[Row]:
             asked = "" if about.endswith(", HTTP") else method
             found.append(Row(route, asked, about.removesuffix(", HTTP"), here))
         else:
-            route, method = ("" if each == "-" else each for each in line.rsplit(" ", 1))
+            route, method = ("" if cell == "-" else cell for cell in line.rsplit(" ", 1))
     return found

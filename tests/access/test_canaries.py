@@ -88,9 +88,9 @@ async def test_requests_that_cannot_be_read(served: Served, log: pytest.LogCaptu
     for line in (f"/invites/canary{'x' * 40_000}", "/invites/canary HTTP/7.7\r\nX: x", "/ canary"):
         assert await status_of(served, "GET /x", line, "ada", "X: x", b"") == 400
     said = list(texts(log))
-    assert len([each for each in said if "Error handling request" in each]) >= len(bad)
-    assert any("(no route) 400" in each for each in said)
-    assert not any("AssertionError" in each for each in said)
+    assert len([line for line in said if "Error handling request" in line]) >= len(bad)
+    assert any("(no route) 400" in line for line in said)
+    assert not any("AssertionError" in line for line in said)
     require_silence(log)
 
 
@@ -150,7 +150,7 @@ async def test_rows_that_cannot_be_read(
                     {**broken, "seq": number + 100}, bypass_document_validation=True
                 )
         await ada.send(await ada.group("grace"), "behind all that")
-        await tab.until(lambda each: bool(each.data) and "behind all that" in str(each.data))
+        await tab.until(lambda frame: bool(frame.data) and "behind all that" in str(frame.data))
     await ada.get(f"/conversations/{group}/messages")
     changed = {"$set": {"participants": [{"userId": "a canary"}], "name": {"x": "a canary"}}}
     await database["conversations"].update_one(

@@ -14,12 +14,12 @@ from tests.access.world import World
 from tests.conftest import Database
 from tests.support.people import BASE, PATIENCE
 
-WITH_BODY = [text for text in ALL if shapes_of(text)[1] or text.endswith("/typing")]
-OPTIONAL = [each for each in WITH_BODY if getattr(OPERATIONS.get(each), "body_optional", True)]
+WITH_BODY = [route for route in ALL if shapes_of(route)[1] or route.endswith("/typing")]
+OPTIONAL = [route for route in WITH_BODY if getattr(OPERATIONS.get(route), "body_optional", True)]
 
 
 def test_the_bodies_that_may_be_missing() -> None:
-    assert [each.split("/")[-1] for each in OPTIONAL] == [
+    assert [route.split("/")[-1] for route in OPTIONAL] == [
         *("group", "invites", "accept", "join-requests", "join"),
         *("{conversation_id}", "remove", "typing"),
     ]

@@ -96,7 +96,7 @@ async def test_what_is_hostile_is_text_or_refused_and_changes_nothing(
         if await contents(database) != before:
             wrong.append((field, "one of another kind", "was refused, and has written"))
     assert wrong == []
-    assert {each.route for each in fields()} >= {each for each in ALL if "{" in each}
+    assert {field.route for field in fields()} >= {route for route in ALL if "{" in route}
 
 
 def is_right(field: Field, value: Any, answer: Answer) -> bool:

@@ -73,7 +73,7 @@ READING = (
 async def test_every_cell(served: Served) -> None:
     """What only reads has one world for all rows about the same."""
     turns = asyncio.Semaphore(ROWS_AT_ONCE)
-    read = dict.fromkeys(each.about for each in rows() if reads(each))
+    read = dict.fromkeys(row.about for row in rows() if reads(row))
     for about in read:
         read[about] = await World.made(served.chat.api, about, ())
 
@@ -83,7 +83,7 @@ async def test_every_cell(served: Served) -> None:
             return [difference async for difference in differences(served, row, one)]
 
     found = await asyncio.gather(*map(looked_at, rows()))
-    assert [each for some in found for each in some] == []
+    assert [difference for some in found for difference in some] == []
 
 
 async def differences(served: Served, row: Row, read: World | None) -> AsyncIterator[str]:
@@ -91,7 +91,7 @@ async def differences(served: Served, row: Row, read: World | None) -> AsyncIter
     is refused comes first, for what succeeds may change what others meet."""
     one = read or await World.made(served.chat.api, row.about, row.stated)
     other = read or await World.made(served.chat.api, row.about, row.stated)
-    for role, cell in sorted(row.stated.items(), key=lambda each: MEANINGS[each[1]][1] is None):
+    for role, cell in sorted(row.stated.items(), key=lambda stated: MEANINGS[stated[1]][1] is None):
         here = f"{row.route or row.method}, {row.about}, {role}: {cell} is stated"
         status, code = MEANINGS[cell]
         said = await over_http(served, row, one, role) if row.route else None

@@ -37,8 +37,8 @@ async def test_of_conversations_messages_and_invites(
     async with grace.tab() as tab:
         groups = await asyncio.gather(*(made(ada, metadata=document) for document in documents))
         told = {
-            each["conversation"]["id"]: each["conversation"]
-            for each in await tell(tab, "participant.added", groups)
+            change["conversation"]["id"]: change["conversation"]
+            for change in await tell(tab, "participant.added", groups)
         }
         listed = await pages(ada, "/conversations", "conversations", count=len(groups))
         for group, metadata in zip(groups, documents, strict=True):
@@ -61,7 +61,7 @@ async def test_of_100_000_messages(served: Served) -> None:
         )
         sent = await asyncio.gather(*sending)
         page = await api.list_messages("ada", group.id, limit=LONG_AT_ONCE)
-        listed = {each["id"]: each for each in json.loads(json_from(page))["messages"]}
+        listed = {message["id"]: message for message in json.loads(json_from(page))["messages"]}
         for message, metadata in zip(sent, documents, strict=True):
             require_same(metadata, json.loads(json_from(message)), listed[message.id])
 
@@ -148,4 +148,4 @@ async def pages(
 ) -> dict[str, dict[str, Any]]:
     """What a list has at its head, by id."""
     limit = f"?limit={count}" if count else ""
-    return {each[key]: each for each in (await ada.get(path + limit)).json[name]}
+    return {resource[key]: resource for resource in (await ada.get(path + limit)).json[name]}

@@ -92,9 +92,9 @@ async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
     words = {"mentions": ["bob"], "attachmentIds": files}
     secret = (await alice.send(group, f"{CANARY} hush", **words))["id"]
     root = (await alice.send(group, "a root"))["id"]
-    for each in (root, secret):
+    for root_id in (root, secret):
         text = f"{CANARY} in a thread"
-        await alice.send(group, text, threadRootMessageId=each, mentions=["bob"])
+        await alice.send(group, text, threadRootMessageId=root_id, mentions=["bob"])
     assert (await alice.post(f"/conversations/{group}/pins", {"messageId": secret})).status == 200
     await alice.send(group, "quoting", replyToMessageId=secret)
     mine = [
@@ -133,7 +133,7 @@ def over_http(method: str, path: str, **given: Any) -> Way:
 
     async def go(world: World) -> tuple[int, str]:
         names = {"group": world.group, "secret": world.secret, "root": world.root}
-        names |= {f"mine{n}": each for n, each in enumerate(world.mine)}
+        names |= {f"mine{n}": item for n, item in enumerate(world.mine)}
 
         def filled(value: Any) -> Any:
             return value.format(**names) if isinstance(value, str) else value
@@ -324,7 +324,7 @@ async def test_pages_are_filled_up_and_cursors_lead_on(serve: MakePeople) -> Non
         page = (await bob.get(f"/conversations/{group}/messages?limit=4{more}")).json
         found.append([message["body"] for message in page["messages"]])
         cursor = page["nextCursor"]
-    assert [len(each) for each in found] == [4, 4, 2]
+    assert [len(bodies) for bodies in found] == [4, 4, 2]
     assert [*chain(*found)] == [f"seen {n}" for n in range(27, -1, -3)]
     after = await bob.chat.api.list_messages_after("bob", group, 4, limit=3)
     assert [message.body for message in after] == ["seen 6", "seen 9", "seen 12"]

@@ -91,7 +91,7 @@ class World:
 
     async def _make_group(self) -> None:
         api, admin = self._api, self.user("admin")
-        users = [self.user(each) for each in TALKING]
+        users = [self.user(name) for name in TALKING]
         is_channel = self._is("channel")
         group = await api.create_group_conversation(
             admin,
@@ -106,7 +106,7 @@ class World:
         )
         sending = (api.send_message(user, group.id, "a word") for user in users)
         sent = await asyncio.gather(*sending)
-        self._mine = {role: each.id for role, each in zip(TALKING, sent, strict=True)}
+        self._mine = {role: message.id for role, message in zip(TALKING, sent, strict=True)}
         await self._attach("admin", self.user("kim"), group.id)
         left = self.user("ex-member")
         await api.remove_participant(admin, group.id, left)
@@ -122,7 +122,7 @@ class World:
         """What was said is hidden from the members, who have left and come back."""
         api, admin, group = self._api, self.user("admin"), self._names["group"]
         await update_conversation(api._context, admin, group, history="since_join")
-        members = [self.user(each) for each in RETURNED]
+        members = [self.user(name) for name in RETURNED]
         for member in members:
             await api.remove_participant(member, group, member)
         await api.add_participants(admin, group, members)
@@ -153,7 +153,9 @@ class World:
         async def chunks() -> AsyncIterator[bytes]:
             yield PNG
 
-        plugin = next(each for each in self._api._context.plugins if isinstance(each, Attachments))
+        plugin = next(
+            opened for opened in self._api._context.plugins if isinstance(opened, Attachments)
+        )
         upload = Upload(name="a.png", length=len(PNG), chunks=chunks())
         self._attached[role] = (await plugin._uploading.take(sender, place, upload)).id
         ids = [self._attached[role]]

@@ -61,11 +61,11 @@ async def test_a_ban_ends_by_itself(moderated: People, database: Database) -> No
     second = (await ban(mod, "mallory")).json["ban"]
     assert second["id"] != made["id"]
     everything = (await mod.get("/moderation/bans?activeOnly=false&limit=1")).json
-    assert [each["id"] for each in everything["bans"]] == [second["id"]]
+    assert [ban_row["id"] for ban_row in everything["bans"]] == [second["id"]]
     rest = await mod.get(f"/moderation/bans?activeOnly=false&cursor={everything['nextCursor']}")
-    assert [each["id"] for each in rest.json["bans"]] == [made["id"]]
+    assert [ban_row["id"] for ban_row in rest.json["bans"]] == [made["id"]]
     active = (await mod.get("/moderation/bans?activeOnly=true")).json["bans"]
-    assert [each["id"] for each in active] == [second["id"]]
+    assert [ban_row["id"] for ban_row in active] == [second["id"]]
 
 
 @pytest.mark.parametrize(

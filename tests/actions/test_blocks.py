@@ -71,9 +71,9 @@ async def test_blocks_of_a_user_are_listed(person: People) -> None:
         await block(alice, user_id)
     await block(person("bob"), "alice")
     page = (await alice.get("/moderation/blocks?limit=2")).json
-    assert [each["blockedUserId"] for each in page["blocks"]] == ["dave", "carol"]
+    assert [block_row["blockedUserId"] for block_row in page["blocks"]] == ["dave", "carol"]
     rest = await alice.get(f"/moderation/blocks?cursor={page['nextCursor']}")
-    assert [each["blockedUserId"] for each in rest.json["blocks"]] == ["bob"]
+    assert [block_row["blockedUserId"] for block_row in rest.json["blocks"]] == ["bob"]
     assert rest.json["nextCursor"] is None
 
 

@@ -76,7 +76,7 @@ async def test_the_directory(person: People) -> None:
     assert (two["joinPolicy"], two["participantCount"]) == ("open", 1)
     await alice.call("PATCH", f"/conversations/{first}", json={"visibility": "private"})
     hidden = (await bob.get("/channels")).json["channels"]
-    assert [each["conversationId"] for each in hidden] == [third, second]
+    assert [channel["conversationId"] for channel in hidden] == [third, second]
 
 
 async def test_the_directory_is_paged(person: People, database: Database) -> None:

@@ -74,7 +74,7 @@ async def test_a_pair_opening_at_once_gets_one_conversation(
             for number, (one, other) in enumerate(pairs)
         )
     )
-    assert len({each.id for each in found}) == 1
+    assert len({conversation.id for conversation in found}) == 1
     assert await database["conversations"].count_documents({}) == 1
     assert await database["counters"].count_documents({}) == 1
     assert await database["settings"].count_documents({"value": {"$exists": True}}) == 1
@@ -163,7 +163,9 @@ async def test_the_list_is_ordered_by_activity(person: People) -> None:
         conversation["id"]: conversation["unreadCount"]
         for conversation in (await alice.get("/conversations")).json["conversations"]
     }
-    assert unread == {each: int(each in (made[1], made[3])) for each in made}
+    assert unread == {
+        conversation_id: int(conversation_id in (made[1], made[3])) for conversation_id in made
+    }
 
 
 async def test_ties_are_ordered_by_id_and_the_last_page_is_full(

@@ -75,7 +75,7 @@ async def test_nothing_of_it_is_left(person: People, database: Database) -> None
         assert answer.code == "CONVERSATION_NOT_FOUND"
         assert (await remove(who, group)).code == "CONVERSATION_NOT_FOUND"
     listed = (await bob.get("/conversations")).json["conversations"]
-    assert [each["id"] for each in listed] == [other]
+    assert [message["id"] for message in listed] == [other]
     for path in ("/search/messages?q=one", "/mentions", "/channels", "/threads"):
         (rows,) = (v for v in (await bob.get(path)).json.values() if isinstance(v, list))
         assert rows == []

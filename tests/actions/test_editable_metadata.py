@@ -109,7 +109,7 @@ async def test_metadata_of_a_message_are_replaced_and_told(person: People) -> No
     again = (await edit(alice, message["id"], body="paid!")).json["message"]
     assert (again["metadata"], again["metadataVersion"]) == ({"by": 1}, 3)
     found = (await bob.get("/search/messages?q=paid")).json["messages"]
-    assert [each["id"] for each in found] == [message["id"]]
+    assert [conversation["id"] for conversation in found] == [message["id"]]
 
 
 async def test_a_message_stays_findable(person: People) -> None:
@@ -117,7 +117,7 @@ async def test_a_message_stays_findable(person: People) -> None:
     message = await alice.send(await alice.group(), "a needle")
     await edit(alice, message["id"], metadata={"n": 1})
     found = (await alice.get("/search/messages?q=needle")).json["messages"]
-    assert [each["metadataVersion"] for each in found] == [2]
+    assert [conversation["metadataVersion"] for conversation in found] == [2]
 
 
 async def test_a_reader_who_was_away_gets_the_change(person: People) -> None:
@@ -287,7 +287,7 @@ async def test_moderators_see_earlier_metadata(serve: MakePeople) -> None:
     message = await alice.send(await alice.group("bob"), "hello", metadata={"n": 1})
     await edit(alice, message["id"], metadata={"n": 2})
     kept = await alice.chat.moderation_tools.list_versions("mod", message["id"])
-    assert [(each.body, each.metadata, each.how) for each in kept] == [
+    assert [(version.body, version.metadata, version.how) for version in kept] == [
         ("hello", {"n": 1}, "edited")
     ]
 
@@ -381,14 +381,14 @@ async def test_writers_without_a_version_all_count(make_chat: MakeChat) -> None:
     changed = await asyncio.gather(
         *(chats[n % 2].api.edit_message("alice", message.id, metadata={"n": n}) for n in range(32))
     )
-    assert sorted(each.metadata_version or 0 for each in changed) == list(range(2, 34))
+    assert sorted(edited.metadata_version or 0 for edited in changed) == list(range(2, 34))
     of_group = await asyncio.gather(
         *(
             chats[n % 2].api.update_conversation("alice", group, metadata={"n": n})
             for n in range(32)
         )
     )
-    assert sorted(each.metadata_version or 0 for each in of_group) == list(range(2, 34))
+    assert sorted(edited.metadata_version or 0 for edited in of_group) == list(range(2, 34))
 
 
 async def test_versions_grow_where_the_option_is_off(make_chat: MakeChat) -> None:

@@ -219,8 +219,8 @@ async def test_a_forward_keeps_the_terms_of_what_it_copies(serve: MakePeople) ->
     here, there = await alice.direct("bob"), await alice.group()
     sent = [await alice.send(here, body) for body in ("a word", "a shout")]
     with patch("chat_aio.store.tokenizer.indexed_terms_of", noted):
-        for each in sent:
-            path = f"/messages/{each['id']}/forward"
+        for message in sent:
+            path = f"/messages/{message['id']}/forward"
             assert (await alice.post(path, {"conversationId": there})).status == 201
     assert texts == ["loud"]
     for query, found in (("word", ["a word"]), ("loud", ["loud"]), ("shout", [])):

@@ -40,7 +40,7 @@ async def test_a_frozen_group_is_read_only_for_members(person: People) -> None:
         await bob.post(f"/messages/{source['id']}/forward", {"conversationId": group}),
         await bob.post(f"/conversations/{group}/typing", {}),
     ]
-    assert [refusal(each) for each in refused] == [FROZEN] * len(refused)
+    assert [refusal(answer) for answer in refused] == [FROZEN] * len(refused)
     # What takes nothing but one's own away, what only reads, and what was stored before.
     await bob.delete(taken_back["id"])
     await bob.unreact(mine["id"], "+1")

@@ -146,7 +146,9 @@ async def test_a_group_is_renamed_and_published(person: People) -> None:
     found = answer.json["conversation"]
     assert (found["visibility"], found["joinPolicy"], found["name"]) == ("private", "open", None)
     listed = (await person("bob").get("/conversations")).json["conversations"]
-    assert [{**each, "unreadCount": 0} for each in listed] == [{**found, "unreadCount": 0}]
+    assert [{**conversation, "unreadCount": 0} for conversation in listed] == [
+        {**found, "unreadCount": 0}
+    ]
 
 
 @pytest.mark.parametrize(

@@ -234,8 +234,8 @@ async def test_a_thread_whose_root_is_hidden(person: People) -> None:
     group = await alice.group()
     root = (await alice.send(group, "root"))["id"]
     silent = (await alice.send(group, "silent"))["id"]
-    for each in (root, silent):
-        await alice.send(group, "early", threadRootMessageId=each)
+    for root_id in (root, silent):
+        await alice.send(group, "early", threadRootMessageId=root_id)
     await hide(alice, group)
     await add(alice, group, "carol")
     await alice.send(group, "late", threadRootMessageId=root, mentions=["carol"])

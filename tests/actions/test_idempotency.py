@@ -51,7 +51,7 @@ async def test_equal_keys_at_once_store_one_message(
         )
 
     sent = await asyncio.gather(*map(send, range(128)))
-    assert len({each.id for each in sent}) == 4
+    assert len({message.id for message in sent}) == 4
     assert sorted({message.seq for message in sent}) == [1, 2, 3, 4]
     assert await database["messages"].count_documents({}) == 4
     assert (await chats[0].api.get_conversation("bob", group.id)).unread_count == 4

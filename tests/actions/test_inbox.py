@@ -357,7 +357,7 @@ async def test_mentions_of_all_conversations_come_newest_first(person: People) -
     first = await mentions(bob, "?limit=4")
     rest = await mentions(bob, f"?limit=4&cursor={first['nextCursor']}")
     found = first["mentions"] + rest["mentions"]
-    expected = [reply["id"], *(each["id"] for each in sent[::-1])]
+    expected = [reply["id"], *(message["id"] for message in sent[::-1])]
     assert [entry["message"]["id"] for entry in found] == expected
     read = {sent[0]["id"], sent[2]["id"]}
     assert {entry["message"]["id"] for entry in found if not entry["unread"]} == read
@@ -438,13 +438,13 @@ async def test_unfollowing_leaves_a_thread_out_until_it_is_followed(person: Peop
     await reply(bob, group, root_id)
     here = of_thread(group, root_id)
     for who in (alice, bob):
-        assert [each for each, _ in await threads(who)] == [root_id]
+        assert [thread for thread, _ in await threads(who)] == [root_id]
         assert (await who.call("DELETE", f"{here}/follow")).json == {"ok": True}
         assert await threads(who) == []
     await reply(bob, group, root_id, mentions=["alice"])
     assert await threads(alice) == []
     await alice.post(f"{here}/follow")
-    assert [each for each, _ in await threads(alice)] == [root_id]
+    assert [thread for thread, _ in await threads(alice)] == [root_id]
 
 
 async def test_a_thread_has_a_read_state_of_its_own(person: People) -> None:
@@ -468,7 +468,7 @@ async def test_marks_of_a_thread_never_move_it_back(person: People) -> None:
     group, (root_id,) = await filled(alice, 1)
     replies = [await reply(bob, group, root_id) for _ in range(12)]
     here = f"{of_thread(group, root_id)}/read"
-    marks = (alice.post(here, {"messageId": each["id"]}) for each in replies[::-1])
+    marks = (alice.post(here, {"messageId": answer["id"]}) for answer in replies[::-1])
     assert {result.status for result in await asyncio.gather(*marks)} == {200}
     assert await threads(alice) == [(root_id, 0)]
 
@@ -548,7 +548,7 @@ async def test_mentions_of_many_large_conversations_say_what_is_unread(person: P
         await alice.send(await alice.group("bob"), "@bob", mentions=["bob"])
     with patch.multiple("chat_aio.store.decoded", READ_AT_ONCE=1, MOST_BYTES=0):
         found = (await mentions(bob))["mentions"]
-    assert [each["unread"] for each in found] == [True] * 3
+    assert [entry["unread"] for entry in found] == [True] * 3
 
 
 async def test_rows_of_another_program_are_left_out(person: People, database: Database) -> None:
@@ -568,7 +568,7 @@ async def test_rows_of_another_program_are_left_out(person: People, database: Da
     for number, given in enumerate(strange):
         broken = {**row, "_id": f"broken {number}", "seq": 100 + number, **given}
         await database["messages"].insert_one(broken, bypass_document_validation=True)
-    assert [each for each, _ in await threads(bob)] == [root_id]
+    assert [thread for thread, _ in await threads(bob)] == [root_id]
     assert await mentions(bob)
     shown = await listed(bob)
     assert set(shown["lastMessages"]) == {group}

@@ -109,7 +109,7 @@ async def test_a_full_group_leaves_it_pending(person: People) -> None:
     await ask(person("eve"), group)
     answer = await resolve(alice, group, "eve", "approve")
     assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
-    assert [each["status"] for each in await queue(alice, group)] == ["pending"]
+    assert [request["status"] for request in await queue(alice, group)] == ["pending"]
 
 
 async def test_who_may_see_and_decide(person: People) -> None:

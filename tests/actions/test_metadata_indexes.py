@@ -209,7 +209,7 @@ async def test_a_start_does_not_create_them_and_a_lookup_reads_no_more_than_it_f
     await made(database)
     assert await found(chat, "ann", orderId=7) == [group.id]
     kept = await indexes.differences(over)
-    assert [each for each in kept if each.state != "surplus"] == []
+    assert [difference for difference in kept if difference.state != "surplus"] == []
     plan = (
         await database["conversations"]
         .find({"metadata.orderId": {"$eq": 7, "$not": {"$type": "array"}}, "_id": {"$gt": "0"}})

@@ -25,7 +25,7 @@ async def test_the_trail_is_in_order_when_moderators_are_quick(
     statuses = ["triaged", "resolved", "dismissed"] * 8
     await asyncio.gather(*(settle(mod, made["id"], status=status) for status in statuses))
     trail = await database["audit"].find({"targetId": made["id"]}).sort("at").to_list()
-    assert [each["from"] for each in trail] == ["open", *(each["to"] for each in trail[:-1])]
+    assert [row["from"] for row in trail] == ["open", *(row["to"] for row in trail[:-1])]
     stored = await database["reports"].find_one({"_id": made["id"]})
     assert stored is not None
     assert (stored["status"], stored["updatedAt"]) == (trail[-1]["to"], trail[-1]["at"])
@@ -88,7 +88,7 @@ async def test_rows_of_other_programs(moderated: People, database: Database) -> 
     for user_id in ("one", "two"):
         assert (await moderated(user_id).get("/conversations")).code == "USER_BANNED"
     listed = (await mod.get("/moderation/bans")).json["bans"]
-    assert sorted(user["userId"] for user in listed) == ["one", "two"]
+    assert sorted(row["userId"] for row in listed) == ["one", "two"]
     assert (await ban(mod, "one")).json["ban"]["id"] == "b1"
     revoked = await mod.call("DELETE", "/moderation/bans/b1")
     assert revoked.json["ban"]["revokedByUserId"] == "mod"
@@ -123,7 +123,7 @@ async def test_the_host_is_told_what_is_asked(serve: MakePeople) -> None:
     made = (await ban(mod, "mallory")).json["ban"]
     await mod.call("DELETE", f"/moderation/bans/{made['id']}")
     await mod.get("/moderation/bans")
-    assert [(user.user_id, user.action, user.target_user_id) for user in asked] == [
+    assert [(context.user_id, context.action, context.target_user_id) for context in asked] == [
         ("mod", "ban_user", "mallory"),
         ("mod", "unban_user", None),
         ("mod", "list_bans", None),

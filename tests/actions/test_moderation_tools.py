@@ -238,9 +238,9 @@ async def test_old_messages_are_reached_without_reading_the_newer_ones(
     alice, mod = desk("alice"), desk("mod")
     group = await alice.group()
     sent = [await alice.send(group, f"m{number}") for number in range(60)]
-    for number, each in enumerate(sent):
+    for number, message in enumerate(sent):
         moved = {"$set": {"createdAt": day(number)}}
-        await database["messages"].update_one({"_id": each["id"]}, moved)
+        await database["messages"].update_one({"_id": message["id"]}, moved)
     monkeypatch.setattr(find_messages, "MESSAGES_AT_A_TIME", 4)
     step, steps = find_messages._page, list[Any]()
 
@@ -313,7 +313,7 @@ async def test_a_restored_message_comes_as_an_event(desk: People) -> None:
     await remove(mod, message["id"])
     await restore(mod, message["id"])
     async with desk("bob").tab(position) as tab:
-        frames = await tab.until(lambda each: each.event == "message.updated")
+        frames = await tab.until(lambda frame: frame.event == "message.updated")
     assert frames[-1].data["message"] == message
 
 
@@ -322,11 +322,11 @@ async def test_what_cannot_be_restored(desk: People, database: Database) -> None
     group = await alice.group()
     own, expired, old = [await alice.send(group, body) for body in ("own", "expired", "old")]
     await alice.delete(own["id"])
-    for each in (expired, old):
-        await remove(mod, each["id"])
+    for message in (expired, old):
+        await remove(mod, message["id"])
     await database["message_versions"].delete_many({"messageId": expired["id"]})
-    for each in (own, expired):
-        answer = await restore(mod, each["id"])
+    for message in (own, expired):
+        answer = await restore(mod, message["id"])
         assert (answer.status, answer.code) == (409, "MESSAGE_NOT_RESTORABLE")
     # Retention does not look again at what it has passed.
     await database["counters"].update_one({"_id": group}, {"$set": {"emptiedSeq": old["seq"]}})
@@ -343,7 +343,7 @@ async def test_many_removals_and_restorals_at_once(desk: People, database: Datab
         await asyncio.gather(*(remove(mod, message["id"]) for _ in range(6)))
         answers = await asyncio.gather(*(restore(mod, message["id"]) for _ in range(6)))
         assert {answer.json["message"]["body"] for answer in answers} == {"to and fro"}
-    rows = [each for _, each, _ in await acts(database)]
+    rows = [action for _, action, _ in await acts(database)]
     assert (rows.count("remove-message"), rows.count("restore-message")) == (3, 3)
 
 
@@ -372,7 +372,7 @@ async def test_many_messages_are_counted_and_removed(desk: People, database: Dat
     assert await removals(mod, userId="mallory", contains="spam", dryRun=False) == (4, 1)
     assert [body for body in await bodies(mod, "userId=mallory") if body] == ["hello"]
     assert len([body for body in await bodies(mod, "userId=bob") if body]) == 4
-    rows = [each for _, each, _ in await acts(database)]
+    rows = [action for _, action, _ in await acts(database)]
     assert (rows.count("remove-message"), rows.count("remove-messages")) == (4, 3)
     restorable = await database["message_versions"].count_documents({"how": "removed"})
     assert restorable == 4

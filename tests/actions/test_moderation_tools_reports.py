@@ -128,8 +128,8 @@ async def test_reports_on_a_target_are_resolved_together(desk: People) -> None:
     answer = await resolve(mod, "mallory", until=seen, moderatorNote="banned")
     assert answer.json == {"reports": 2, "more": False}
     stand = {
-        each["id"]: (each["status"], each["resolvedBy"], each["moderatorNote"])
-        for each in (await mod.get(f"{DESK}/reports")).json["reports"]
+        row["id"]: (row["status"], row["resolvedBy"], row["moderatorNote"])
+        for row in (await mod.get(f"{DESK}/reports")).json["reports"]
     }
     done, open_ = ("resolved", "mod", "banned"), ("open", None, None)
     assert stand == {
@@ -169,7 +169,7 @@ async def test_two_moderators_at_once_do_not_undo_each_other(desk: People) -> No
     rows = await desk("mod").chat._context.database.audit.count_documents({"action": "report"})
     assert rows == 12
     kept = (await desk("mod").get(f"{DESK}/reports")).json["reports"]
-    by = {(answer["status"], answer["resolvedBy"]) for answer in kept}
+    by = {(row["status"], row["resolvedBy"]) for row in kept}
     assert by <= {("resolved", "mod"), ("dismissed", "mod2")}
 
 
@@ -184,7 +184,7 @@ async def test_reports_are_found_by_who_made_or_resolved_them(desk: People) -> N
 
     async def ids(query: str) -> list[str]:
         found = (await mod.get(f"{DESK}/reports?{query}")).json["reports"]
-        return [each["id"] for each in found]
+        return [row["id"] for row in found]
 
     assert await ids("") == [of_bob, of_user, of_message]
     assert await ids("reporterUserId=alice") == [of_user, of_message]
@@ -208,7 +208,7 @@ async def test_the_standing_of_a_user(desk: People) -> None:
     assert (shown["userId"], shown["activeBan"]) == ("bob", shown["bans"][0])
     counts = ("reportsMade", "reportsReceived", "unresolvedReportsReceived", "conversationCount")
     assert [shown[count] for count in counts] == [1, 2, 1, 1]
-    assert [each["targetType"] for each in shown["latestReportsReceived"]] == ["user", "message"]
+    assert [row["targetType"] for row in shown["latestReportsReceived"]] == ["user", "message"]
     assert shown["conversations"] == [
         {
             "conversationId": group,

@@ -35,7 +35,7 @@ class Directory:
         return {user_id: _profile(user_id) for user_id in user_ids if user_id in NAMES}
 
     def search(self, asked: UserSearch) -> Sequence[str]:
-        return [each for each, name in NAMES.items() if asked.query in name][: asked.limit]
+        return [user_id for user_id, name in NAMES.items() if asked.query in name][: asked.limit]
 
     @property
     def hooks(self) -> Hooks:
@@ -70,9 +70,9 @@ async def test_users_by_id(serve: MakePeople, directory: Directory) -> None:
 async def test_users_by_name(serve: MakePeople, directory: Directory) -> None:
     alice = (await serve(directory.hooks))("alice")
     found = (await alice.get("/users?q=Rob")).json["users"]
-    assert [each["id"] for each in found] == ["bob", "robot"]
+    assert [user["id"] for user in found] == ["bob", "robot"]
     found = (await alice.get("/users?q=Rob&limit=1")).json["users"]
-    assert [each["id"] for each in found] == ["bob"]
+    assert [user["id"] for user in found] == ["bob"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ async def test_conversations_are_found_by_names_of_people(
     direct = await alice.direct("bob")
     await alice.direct("carol")
     found = (await alice.get("/conversations?q=Roberts")).json["conversations"]
-    assert [each["id"] for each in found] == [direct]
+    assert [user["id"] for user in found] == [direct]
     # One's own name does not find everything.
     assert (await alice.get("/conversations?q=Liddell")).json["conversations"] == []
 
@@ -197,7 +197,7 @@ async def test_many_at_once_are_asked_for_once(directory: Directory) -> None:
         await asyncio.sleep(0)
     directory.gate.set()
     assert [{*result} for result in await asyncio.gather(*asking)] == [{"bob"}] * 50
-    assert sum("bob" in each for each in directory.asked) == 1
+    assert sum("bob" in user_ids for user_ids in directory.asked) == 1
     assert {*await profiles.find(["bob", "x7"])} == {"bob"}  # Unknown ones are kept as well.
     assert len(directory.asked) == 50
 
@@ -218,7 +218,7 @@ async def test_batches_and_what_is_kept(directory: Directory) -> None:
     profiles = of_directory(directory, most=150)
     many = [f"u{n}" for n in range(250)]
     await profiles.find(many)
-    assert [len(each) for each in directory.asked] == [100, 100, 50]
+    assert [len(user_ids) for user_ids in directory.asked] == [100, 100, 50]
     await profiles.find(many[-150:])
     assert len(directory.asked) == 3
     await profiles.find(many[:1])

@@ -34,7 +34,9 @@ async def pinned(who: Person, conversation_id: str) -> list[dict[str, Any]]:
 async def ids(who: Person, conversation_id: str) -> list[str]:
     """The pins, which everybody sees at the conversation and in the list of them."""
     shown = (await who.get(f"/conversations/{conversation_id}")).json["conversation"]
-    assert shown["pinnedMessageIds"] == [each["id"] for each in await pinned(who, conversation_id)]
+    assert shown["pinnedMessageIds"] == [
+        message["id"] for message in await pinned(who, conversation_id)
+    ]
     return list(shown["pinnedMessageIds"])
 
 
@@ -44,16 +46,16 @@ async def test_pins_are_told_and_listed_the_latest_first(person: People) -> None
     first = await alice.send(group, "one")
     second = await bob.send(group, "two", threadRootMessageId=first["id"])
     async with bob.tab() as tab:
-        for each in (first, second):
-            assert (await pin(alice, group, each["id"])).status == 200
+        for message in (first, second):
+            assert (await pin(alice, group, message["id"])).status == 200
         told = [await tab.event("conversation.updated") for _ in range(2)]
         assert (await pin(alice, group, first["id"])).status == 200  # Told once, and not moved.
         await unpin(alice, group, "not pinned")
         await unpin(alice, group, second["id"])
         told.append(await tab.event("conversation.updated"))
     expected = [[first["id"]], [second["id"], first["id"]], [first["id"]]]
-    assert [each["conversation"]["pinnedMessageIds"] for each in told] == expected
-    assert {each["actorId"] for each in told} == {"alice"}
+    assert [event["conversation"]["pinnedMessageIds"] for event in told] == expected
+    assert {event["actorId"] for event in told} == {"alice"}
     assert await ids(bob, group) == [first["id"]]
 
 
@@ -77,7 +79,7 @@ async def test_fifty_are_pinned_at_most_however_many_come_at_once(person: People
     alice = person("alice")
     group = await alice.group("bob")
     sent = [(await alice.send(group, f"m{number}"))["id"] for number in range(54)]
-    answers = await asyncio.gather(*(pin(alice, group, each) for each in sent))
+    answers = await asyncio.gather(*(pin(alice, group, message_id) for message_id in sent))
     assert sorted(answer.status for answer in answers) == [200] * 50 + [422] * 4
     assert {answer.code for answer in answers if answer.status == 422} == {"PIN_LIMIT_EXCEEDED"}
     assert len(await ids(alice, group)) == 50
@@ -89,8 +91,8 @@ async def test_deleted_ones_stay_and_removed_ones_give_way(
     alice = person("alice")
     group = await alice.group("bob")
     sent = [(await alice.send(group, f"m{number}"))["id"] for number in range(51)]
-    for each in sent[:50]:
-        await pin(alice, group, each)
+    for message_id in sent[:50]:
+        await pin(alice, group, message_id)
     await alice.delete(sent[0])
     assert [message["deletedAt"] is None for message in await pinned(alice, group)] == [
         True
@@ -113,7 +115,7 @@ async def test_an_admin_who_is_none_any_more_does_not_pin(person: People) -> Non
         await alice.call("PATCH", here, json={"userId": "bob", "role": "member"})
         return await ids(alice, group)
 
-    pins = asyncio.gather(*(pin(bob, group, each) for each in sent))
+    pins = asyncio.gather(*(pin(bob, group, message_id) for message_id in sent))
     at_the_answer, answers = await asyncio.gather(demote(), pins)
     assert {answer.status for answer in answers} <= {200, 403}
     assert await ids(alice, group) == at_the_answer

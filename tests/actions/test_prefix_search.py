@@ -274,17 +274,17 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
         *(chat.api.send_message("alice", ours.id, body) for body in texts),
         *(chat.api.send_message("carol", theirs.id, body) for body in texts),
     )
-    mine = [each for each in sent if each.conversation_id == ours.id]
+    mine = [message for message in sent if message.conversation_id == ours.id]
     for query in generated(QUERIES, 200):
         if not query.strip():
             continue
         page = await chat.api.search_messages("alice", query, prefix=True, limit=200)
         scores = {message.id: naive_prefix_score(query, message.body) for message in mine}
         expected = sorted(
-            (each for each in mine if scores[each.id]),
-            key=lambda each: (scores[each.id], each.created_at, each.id),
+            (message for message in mine if scores[message.id]),
+            key=lambda message: (scores[message.id], message.created_at, message.id),
             reverse=True,
         )
-        assert [message.id for message in page.messages] == [each.id for each in expected[:200]], (
-            query
-        )
+        assert [message.id for message in page.messages] == [
+            message.id for message in expected[:200]
+        ], query

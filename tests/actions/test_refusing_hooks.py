@@ -47,7 +47,7 @@ async def test_can_create_gets_the_conversation_that_would_be(serve: MakePeople)
     assert [asked[0].kind, asked[0].user_ids] == ["direct", ("bob",)]
     assert [asked[1].kind, asked[1].user_ids] == ["group", ("cat", "bob")]
     assert [asked[2].kind, asked[2].user_ids] == ["group", ()]
-    assert {user.user_id for user in asked} == {"ann"}
+    assert {context.user_id for context in asked} == {"ann"}
     metadata = [answer.json["conversation"]["metadata"] for answer in (direct, group, empty)]
     assert metadata == [{"order": 1}, {"order": 2}, {}]
 
@@ -91,7 +91,7 @@ async def test_all_but_true_refuses(serve: MakePeople, database: Database, answe
         assert (refused.status, refused.code) == (403, code)
     assert await database["conversations"].count_documents({}) == 1
     shown = (await ann.get(f"/conversations/{here}/messages")).json["messages"]
-    assert [each["body"] for each in shown] == ["mine"]
+    assert [entry["body"] for entry in shown] == ["mine"]
 
 
 async def test_a_hook_that_raises_is_500_and_nothing_is_written(
@@ -175,7 +175,7 @@ async def test_can_leave_is_about_participants_of_groups_who_leave(serve: MakePe
     assert asked == []
     # Before the last admin is looked at.
     assert (await left(ann, here)).code == "LEAVE_NOT_ALLOWED"
-    assert {(user.user_id, user.conversation.id) for user in asked} == {("ann", here)}
+    assert {(context.user_id, context.conversation.id) for context in asked} == {("ann", here)}
     asked.clear()
     body = {"userId": "bob"}
     removed = await ann.call("DELETE", f"/conversations/{here}/participants", json=body)
@@ -242,11 +242,11 @@ async def test_many_who_open_the_same_pair_are_all_allowed_or_find_it(
         for pair in (("ann", "bob"), ("bob", "ann"))
     ]
     done = await asyncio.gather(*calls, return_exceptions=True)
-    ids = {each.id for each in done if not isinstance(each, BaseException)}
-    codes = {each.code for each in done if isinstance(each, ChatError)}
+    ids = {outcome.id for outcome in done if not isinstance(outcome, BaseException)}
+    codes = {outcome.code for outcome in done if isinstance(outcome, ChatError)}
     assert len(ids) == 1
     assert codes <= {"CREATE_NOT_ALLOWED"}
-    assert all(not isinstance(each, BaseException) for each in done[::2])
+    assert all(not isinstance(outcome, BaseException) for outcome in done[::2])
 
 
 async def test_keyed_groups_are_created_with_permission_and_found_without(

@@ -79,7 +79,7 @@ async def test_a_page_of_replies_costs_one_more_query(person: People, database: 
     await alice.told_all()
     await database.command("profile", 2)
     try:
-        assert all(each["replyTo"] for each in await alice.listed(path))
+        assert all(message["replyTo"] for message in await alice.listed(path))
     finally:
         await database.command("profile", 0)
     profile = database["system.profile"]

@@ -116,13 +116,13 @@ async def test_moderators_work_on_reports(moderated: People, database: Database)
     await settle(mod, made["id"], status="triaged")
     assert (await report(alice, "user", "bob")).json["report"]["id"] == made["id"]
     trail = await database["audit"].find({"targetId": made["id"]}).sort("at").to_list()
-    assert [(each["from"], each["to"]) for each in trail] == [
+    assert [(row["from"], row["to"]) for row in trail] == [
         ("open", "triaged"),
         ("triaged", "resolved"),
         ("resolved", "triaged"),
         ("triaged", "triaged"),
     ]
-    assert {each["actorUserId"] for each in trail} == {"mod"}
+    assert {row["actorUserId"] for row in trail} == {"mod"}
     assert (await settle(mod, "none", status="resolved")).code == "REPORT_NOT_FOUND"
     assert (await mod.get("/moderation/reports/" + "x" * 300)).code == "REPORT_NOT_FOUND"
 
@@ -148,7 +148,7 @@ async def test_the_queue_is_filtered_and_paged(moderated: People) -> None:
     async def listed(query: str) -> list[str]:
         answer = await mod.get(f"/moderation/reports{query}")
         assert answer.status == 200, answer
-        return [each["targetId"] for each in answer.json["reports"]]
+        return [row["targetId"] for row in answer.json["reports"]]
 
     assert await listed("?status=dismissed") == [group]
     assert await listed("?targetType=conversation&status=open") == []

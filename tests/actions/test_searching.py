@@ -323,18 +323,18 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
         *(chat.api.send_message("alice", ours.id, body) for body in texts),
         *(chat.api.send_message("carol", theirs.id, body) for body in texts),
     )
-    mine = [each for each in sent if each.conversation_id == ours.id]
+    mine = [message for message in sent if message.conversation_id == ours.id]
     for query in generated(QUERIES, 120):
         if not query.strip():
             continue
         hits = (await chat.api.search_messages("alice", query, limit=200)).messages
         scores = {message.id: naive_score(query, message.body) for message in mine}
         expected = sorted(
-            (each for each in mine if scores[each.id]),
-            key=lambda each: (scores[each.id], each.created_at, each.id),
+            (message for message in mine if scores[message.id]),
+            key=lambda message: (scores[message.id], message.created_at, message.id),
             reverse=True,
         )
-        assert [hit.id for hit in hits] == [each.id for each in expected[:200]], query
+        assert [hit.id for hit in hits] == [message.id for message in expected[:200]], query
 
 
 def generated(strategy: st.SearchStrategy[str], count: int) -> list[str]:

@@ -62,12 +62,12 @@ async def test_one_step_is_one_event_of_each_kind(person: People) -> None:
             assert (await put(alice, group, **WANTED)).status == 200
 
     events = await verify_action(person("bob"), change, *KINDS)
-    assert [set(each.data["affectedUserIds"]) for each in events] == [
+    assert [set(event.data["affectedUserIds"]) for event in events] == [
         {"carol"},
         {"dan", "eve"},
         {"bob"},
     ]
-    assert {each.data["actorId"] for each in events} == {"alice"}
+    assert {event.data["actorId"] for event in events} == {"alice"}
     for event in events:
         shown = event.data["conversation"]["participants"]
         assert {one["userId"]: one["role"] for one in shown} == WANTED
@@ -248,7 +248,7 @@ async def test_sets_and_other_changes_at_once_leave_a_sound_group(make_chat: Mak
     await asyncio.gather(*(put_all(n) for n in range(16)), *(add(n) for n in range(16)))
     roles = (await chats[0].api.get_conversation("alice", group.id)).roles
     assert len(roles) <= 256
-    kept = [each for each in sets if each.items() <= roles.items()]
+    kept = [given for given in sets if given.items() <= roles.items()]
     assert len(kept) == 1
     assert {name for name in roles if not name.startswith("more")} == set(kept[0])
 
@@ -264,7 +264,7 @@ async def test_two_admins_who_set_each_other_out(make_chat: MakeChat) -> None:
             return_exceptions=True,
         )
         refused = [answer for answer in answers if isinstance(answer, ChatError)]
-        assert [each.code for each in refused] == ["NOT_CONVERSATION_ADMIN"]
+        assert [error.code for error in refused] == ["NOT_CONVERSATION_ADMIN"]
 
 
 async def test_read_marks_at_the_same_time_are_not_lost(make_chat: MakeChat) -> None:

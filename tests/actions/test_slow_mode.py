@@ -149,7 +149,7 @@ async def test_repetitions_at_once_are_one_message(make_chat: MakeChat) -> None:
             for number in range(20)
         )
     )
-    assert len({each.id for each in sent}) == 1
+    assert len({message.id for message in sent}) == 1
 
 
 async def test_other_conversations_of_a_batch_go_on(make_chat: MakeChat) -> None:
@@ -167,4 +167,4 @@ async def test_other_conversations_of_a_batch_go_on(make_chat: MakeChat) -> None
         assert sent == {"done": 1, SlowMode.__name__: 1}
     assert (await chat.api.list_messages("bob", slow.id)).messages == before
     listed = (await chat.api.list_conversations("bob")).conversations
-    assert [each.id for each in listed] == [quick.id, slow.id]
+    assert [message.id for message in listed] == [quick.id, slow.id]

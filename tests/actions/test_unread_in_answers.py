@@ -87,6 +87,6 @@ async def test_counts_are_right_while_others_send(person: People) -> None:
             changed = await api.update_conversation("alice", group.id, name=f"{number} {turn}")
             assert least <= changed.unread_count <= begun
 
-    sending = [send(each) for each in ("bob", "carol") * 3]
+    sending = [send(name) for name in ("bob", "carol") * 3]
     await asyncio.gather(*sending, *map(rename, range(3)))
     assert (await api.update_conversation("alice", group.id, name="tea")).unread_count == 90

@@ -37,7 +37,7 @@ async def test_what_a_message_was_is_kept_for_moderators(desk: People, database:
         assert ("mod", "look-at-versions", message["id"]) in await acts(database)
     assert (await mod.get(f"{DESK}/messages/unknown/versions")).code == "MESSAGE_NOT_FOUND"
     kept = await database["message_versions"].find().to_list(None)
-    assert {each["expiresAt"] - each["replacedAt"] for each in kept} == {timedelta(days=30)}
+    assert {row["expiresAt"] - row["replacedAt"] for row in kept} == {timedelta(days=30)}
 
 
 async def test_edits_at_once_leave_each_text_once(desk: People) -> None:

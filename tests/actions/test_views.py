@@ -51,9 +51,9 @@ async def test_a_view_is_private_and_everywhere_in_the_users_answers(person: Peo
         for who, theirs in ((alice, expected), (bob, UNSET)):
             found = (await who.get(path)).json
             (shown,) = (
-                each
-                for each in found.get("conversations", [found.get("conversation")])
-                if each["id"] == direct
+                conversation
+                for conversation in found.get("conversations", [found.get("conversation")])
+                if conversation["id"] == direct
             )
             assert shown["view"] == theirs
     assert await viewed(alice, direct, archived=False) == {**expected, "archived": False}
@@ -133,7 +133,7 @@ async def test_nothing_before_a_clear_is_shown_again(person: People) -> None:
     assert await alice.unread(group) == 1
     assert len(await bob.listed(f"{here}/messages")) == 2
     found = await alice.chat.api.list_messages_after("alice", group, 0)
-    assert [each.id for each in found] == [late["id"]]
+    assert [conversation.id for conversation in found] == [late["id"]]
 
 
 async def test_open_streams_and_replays_leave_out_what_is_cleared(person: People) -> None:

@@ -92,7 +92,10 @@ async def _talk(people: People, life: Life) -> None:
     gone = await user.send(here, "regretted", clientMessageId="other")
     copy = await done(user, "POST", f"/messages/{plain['id']}/forward", conversationId=here)
     theirs = await done(bob, "POST", f"/messages/{first['id']}/forward", conversationId=here)
-    elsewhere = [await user.send(each, "here too") for each in (life.led, life.direct, life.fenced)]
+    elsewhere = [
+        await user.send(conversation_id, "here too")
+        for conversation_id in (life.led, life.direct, life.fenced)
+    ]
     await alice.read(here, reply["id"])
     await user.read(here, named["id"])
     await alice.send(life.direct, "hello you")
@@ -150,7 +153,7 @@ async def _keep_away(people: People, life: Life) -> None:
     pairs = ((user, "bob"), (bob, USER), (user, "carol"))
     made = [await done(who, "POST", "/moderation/blocks", targetUserId=whom) for who, whom in pairs]
     muted = await done(user, "POST", "/moderation/mutes", conversationId=life.shared)
-    life.rows["block"] = [each["block"] for each in made]
+    life.rows["block"] = [answer["block"] for answer in made]
     life.rows["mute"] = [muted["mute"]]
 
 

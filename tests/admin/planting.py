@@ -229,27 +229,33 @@ def reactions(emoji: int, users: int) -> list[dict[str, str]]:
     return [{"emoji": f"e{n}", "userId": f"user {n % users}"} for n in range(emoji)]
 
 
-KEPT = [each for each in COLLECTIONS if each != "signals"]
+KEPT = [collection for collection in COLLECTIONS if collection != "signals"]
 
 
 async def all_of(database: Database) -> dict[str, list[Any]]:
     """All rows by collection, read at once."""
-    first, *others = ((each, {"$project": {"_id": each, "row": "$$ROOT"}}) for each in KEPT)
-    joined = [{"$unionWith": {"coll": each, "pipeline": [rows]}} for each, rows in others]
-    found: dict[str, list[Any]] = {each: [] for each in KEPT}
-    async for each in await database[first[0]].aggregate([first[1], *joined]):
-        found[each["_id"]].append(each["row"])
+    first, *others = (
+        (collection, {"$project": {"_id": collection, "row": "$$ROOT"}}) for collection in KEPT
+    )
+    joined = [
+        {"$unionWith": {"coll": collection, "pipeline": [rows]}} for collection, rows in others
+    ]
+    found: dict[str, list[Any]] = {collection: [] for collection in KEPT}
+    async for entry in await database[first[0]].aggregate([first[1], *joined]):
+        found[entry["_id"]].append(entry["row"])
     return found
 
 
 async def restore(database: Database, before: dict[str, list[Any]], case: Case) -> None:
     """All as it was, changing no more than was changed."""
     for name, rows in (await all_of(database)).items():
-        there = {str(each["_id"]): each for each in rows}
-        for each in before[name]:
-            if there.pop(str(each["_id"]), None) != each:
-                await database[name].replace_one({"_id": each["_id"]}, each, upsert=True)
-        await database[name].delete_many({"_id": {"$in": [each["_id"] for each in there.values()]}})
+        there = {str(entry["_id"]): entry for entry in rows}
+        for entry in before[name]:
+            if there.pop(str(entry["_id"]), None) != entry:
+                await database[name].replace_one({"_id": entry["_id"]}, entry, upsert=True)
+        await database[name].delete_many(
+            {"_id": {"$in": [entry["_id"] for entry in there.values()]}}
+        )
     if case.of_indexes:
         await database["mutes"].drop_index("user_newest")
         await indexes.apply(Store(database))

@@ -59,14 +59,14 @@ def test_a_peer_that_is_missing_takes_only_its_rows(
     monkeypatch.setattr(nchan, "MODULE", tmp_path / "bin")
     programs(nginx="echo nginx version: nginx/1.2.3 >&2")
     left = cli.prepared(cli.chosen((), peers=True))
-    assert [each.name for each in left] == ["N1", "N2"]
+    assert [row.name for row in left] == ["N1", "N2"]
 
 
 def test_peers_are_measured_only_when_they_are_asked_for() -> None:
     plain, peers = cli.chosen((), peers=False), cli.chosen((), peers=True)
-    assert not [each.name for each in plain if each.peer]
+    assert not [row.name for row in plain if row.peer]
     assert [peer.name for peer in peers] == ["N1", "N2", "S1", "S1b", "S2", "S3", "S4", "S5", "S6"]
-    assert [each.name for each in cli.chosen(("S3", "P1"), peers=False)] == ["P1", "S3"]
+    assert [row.name for row in cli.chosen(("S3", "P1"), peers=False)] == ["P1", "S3"]
     assert len(plain) + len(peers) == len(ROWS)
 
 

@@ -39,7 +39,7 @@ LONG = pytest.mark.long
 
 def broken_from(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Rows like this one without one of its fields, or with a field of another type."""
-    for name in [each for each in row if each != "_id"]:
+    for name in [key for key in row if key != "_id"]:
         yield {key: value for key, value in row.items() if key != name}
         yield {**row, name: ["x", 7] if isinstance(row[name], dict) else {"x": 1}}
 
@@ -75,7 +75,10 @@ def _reads(world: World) -> Iterator[Call]:
         *("/conversations", "/conversations?limit=1", "/channels", "/channels?limit=1"),
         *(f"{group}/messages", f"{group}/threads/{world.root}/messages", f"{group}/invites"),
         f"{group}/bans",
-        *(f"{group}/messages/{each}" for each in (world.root, world.answer, world.gone)),
+        *(
+            f"{group}/messages/{message_id}"
+            for message_id in (world.root, world.answer, world.gone)
+        ),
         *(f"{group}/join-requests?status={name}" for name in ("pending", "approved", "denied")),
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
         *("/search/messages?senderId=bob", "/search/messages?mentions=bob&limit=1"),
@@ -309,12 +312,12 @@ async def test_no_route_fails_for_a_broken_row(
     chat = people("alice").chat
     broken = [await lane_of(database, world, names, in_full=in_full) for names in lanes]
     for at_once in zip_longest(*broken):
-        planted = [each for each in at_once if each is not None]
-        for each in planted:
-            await plant(database, *each)
+        planted = [planting for planting in at_once if planting is not None]
+        for planting in planted:
+            await plant(database, *planting)
         chat._context.snapshots.set_feed_live(True)  # Nothing is known of before.
         chat._context.bans.forget()
-        failed = [each for each in await everything(people, world) if each[1] >= 500]
+        failed = [answer for answer in await everything(people, world) if answer[1] >= 500]
         assert not failed, planted
         await put_back(database, before)
 
@@ -325,7 +328,7 @@ async def put_back(database: Database, before: dict[str, list[dict[str, Any]]]) 
         if rows:
             await database[name].insert_many(rows)
 
-    await asyncio.gather(*(put(*each) for each in before.items()))
+    await asyncio.gather(*(put(*item) for item in before.items()))
 
 
 async def test_the_rest_of_a_page_is_there(serve: MakePeople, database: Database) -> None:
@@ -414,10 +417,10 @@ async def test_check_names_each(serve: MakePeople, database: Database) -> None:
     for collection in DOCUMENTS:
         _, row = await row_of(database, world, collection)
         odd = {"signals": "kind", "settings": "erasures", "counters": "floorSeq"}
-        name = odd.get(collection) or next(each for each in row if each != "_id")
+        name = odd.get(collection) or next(key for key in row if key != "_id")
         await plant(database, collection, {**row, name: {"x": 1}})
         planted.add((collection, str(row["_id"])))
     found = await violations_in(Store(database))
-    named = {(each.collection, str(each.id)) for each in found}
+    named = {(violation.collection, str(violation.id)) for violation in found}
     assert planted <= named
-    assert {each for each, _ in planted} == set(DOCUMENTS)
+    assert {row_id for row_id, _ in planted} == set(DOCUMENTS)

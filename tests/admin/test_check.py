@@ -27,8 +27,11 @@ async def test_what_is_planted_is_named(people: People, database: Database) -> N
         await case.plant(database, world)
         place = getattr(world, case.place) if case.place else None
         found = await violations_in(Store(database), place)
-        named[name] = {event.kind for event in found}
-        assert all(each.id and each.collection and each.found != each.expected for each in found)
+        named[name] = {violation.kind for violation in found}
+        assert all(
+            violation.id and violation.collection and violation.found != violation.expected
+            for violation in found
+        )
         would = await repair(Store(database), world.group, dry_run=True)
         assert bool(would) is case.mends, name
         await restore(database, before, case)
@@ -46,7 +49,7 @@ async def test_unread_counts_are_counted_again(people: People, database: Databas
 
     with patch.object(unread, "_reader", late):
         found = await violations_in(Store(database), world.group)
-    assert {(event.kind, event.found) for event in found} == {
+    assert {(violation.kind, violation.found) for violation in found} == {
         ("unread.count", f"{shown} of {user_id}") for user_id, shown in (("carol", 3), ("erin", 5))
     }
 
@@ -66,7 +69,7 @@ async def test_writers_at_work_are_no_violation(people: People, database: Databa
         for act in (*ACTS, *ACTS):
             tasks.create_task(keep_on(act))
         try:
-            while min(turns[each.__name__] for each in ACTS) < 5:
+            while min(turns[act.__name__] for act in ACTS) < 5:
                 assert await violations_in(Store(database)) == []
         finally:
             over.set()

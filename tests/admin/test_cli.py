@@ -81,7 +81,7 @@ async def failing_process(*arguments: str) -> str:
 
 async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     serve = ("serve", "--auth-header", "X", "--port", "0", "--mongo-url", AWAY)
-    said = await asyncio.gather(*(failing_process(*serve, *each) for each in ((), WORKERS)))
+    said = await asyncio.gather(*(failing_process(*serve, *options) for options in ((), WORKERS)))
     monkeypatch.setattr("chat_aio.server.clients.Database", partial(Store, timeout=0.2))
     for command in ("check", "apply"):
         failed = await run("indexes", command, "--mongo-url", AWAY)

@@ -40,8 +40,8 @@ async def expected(people: People, life: Life, database: Database) -> Rows:
     """What the chat itself says about it, by kind."""
     user, named, first = people(USER), life.touched["named"], life.own[0]
     own = []
-    for each in life.own:
-        here = f"/conversations/{each['conversationId']}/messages/{each['id']}"
+    for message in life.own:
+        here = f"/conversations/{message['conversationId']}/messages/{message['id']}"
         found = (await user.get(here)).json["message"]
         found.setdefault("attachments", None)
         own.append({name: found[name] for name in (*BARE, "mentions")})
@@ -65,8 +65,12 @@ async def expected(people: People, life: Life, database: Database) -> Rows:
             for message in (named, first)
         ],
         "forward": [
-            {"messageId": each["id"], "forwardedFrom": each["forwardedFrom"], "senderId": "bob"}
-            for each in (life.touched["forward"],)
+            {
+                "messageId": message["id"],
+                "forwardedFrom": message["forwardedFrom"],
+                "senderId": "bob",
+            }
+            for message in (life.touched["forward"],)
         ],
         "participation": [
             {"conversationId": conversation["id"], **participant_of(conversation)}
@@ -95,7 +99,7 @@ def by_kind(lines: Iterable[dict[str, Any]], like: Rows) -> Rows:
 
 def in_order(rows: Rows) -> Rows:
     return {
-        kind: sorted(found, key=lambda each: json.dumps(each, sort_keys=True))
+        kind: sorted(found, key=lambda line: json.dumps(line, sort_keys=True))
         for kind, found in rows.items()
     }
 
@@ -153,7 +157,7 @@ async def test_a_scan_goes_past_every_document_once(
             [{"_id": key, "odd": key in (1, "2")} for key in ids],
             bypass_document_validation=True,
         )
-        seen = [each async for _, found in scanning.scan(store, store.bans, {}) for each in found]
+        seen = [row async for _, found in scanning.scan(store, store.bans, {}) for row in found]
         assert [row["_id"] for row in seen] == ids
         odd = [
             row["_id"]

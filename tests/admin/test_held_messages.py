@@ -38,7 +38,7 @@ async def test_what_waits_is_listed(people: People, moderate: Moderate) -> None:
     table = (await moderate("held")).output
     head, first, *_ = table.splitlines()
     assert head.split() == ["ID", "HELD", "CONVERSATION", "SENDER", "REASON", "BODY"]
-    assert all(each in first for each in (ids[2], group, "alice", "a listed word", "bad 2"))
+    assert all(text in first for text in (ids[2], group, "alice", "a listed word", "bad 2"))
     assert "\x1b" not in table
 
 

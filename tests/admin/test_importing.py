@@ -107,7 +107,7 @@ async def test_what_is_left_out_follows_from_the_rest(
     assert first["threadSummary"] == {"replyCount": 1, "lastReplyAt": answer["createdAt"]}
     assert answer["reactions"] == [{"emoji": "🦋", "count": 1, "userIds": ["ada"]}]
     found = (await ada.get("/search/messages?q=moth")).json["messages"]
-    assert [each["id"] for each in found] == [first["id"]]
+    assert [conversation["id"] for conversation in found] == [first["id"]]
 
     direct = await ada.direct("grace")
     (whisper,) = await ada.listed(f"/conversations/{direct}/messages")

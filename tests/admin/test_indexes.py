@@ -63,11 +63,11 @@ async def test_indexes_of_metadata_are_named_and_created(tool: Tool, database: D
     names = ["metadata.orderId", "metadata.50%25 off"]
     found = await tool("indexes", "check", *fields, "--json")
     missing = json.loads(found.output)["missing"]
-    assert (found.code, [each["index"] for each in missing]) == (3, names)
+    assert (found.code, [row["index"] for row in missing]) == (3, names)
     doctor = await tool("doctor", CHAT_AIO_METADATA_INDEXES="orderId")
     assert "metadata.orderId does not exist" in doctor.output
     made = await tool("indexes", "apply", *fields, "--json")
-    assert [each["index"] for each in made.json["created"]] == names
+    assert [row["index"] for row in made.json["created"]] == names
     assert {*names} < set(await database["conversations"].index_information())
     assert (await tool("indexes", "check", *fields)).code == 0
 

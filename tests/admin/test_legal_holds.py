@@ -201,7 +201,7 @@ async def test_holds_are_listed_and_kept_in_the_audit_trail(
     await asyncio.gather(*(place(tool, "conversation", group) for _ in range(3)))
     await place(tool, "user", "mallory")
     listed = (await tool("legal-hold", "list", "--json")).json["legalHolds"]
-    assert [(each["targetType"], each["targetId"]) for each in listed] == [
+    assert [(hold["targetType"], hold["targetId"]) for hold in listed] == [
         ("user", "mallory"),
         ("conversation", group),
     ]

@@ -54,7 +54,7 @@ async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Mo
         past, first = every.json["bans"]
         assert [past["revokedByUserId"], first["revokedByUserId"]] == ["mod", "mod"]
         assert first["revokedAt"] == past["createdAt"]
-        assert [each["action"] for each in trail.json["audit"]] == ["unban", "ban"]
+        assert [entry["action"] for entry in trail.json["audit"]] == ["unban", "ban"]
         assert trail.json["audit"][1]["details"]["expiresAt"] == ban["expiresAt"]
         await eve.send(await eve.group(), "still here")
         assert await other.bodies(1) == ["still here"]

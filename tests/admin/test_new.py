@@ -109,10 +109,10 @@ def needed_by(requirement: str, seen: set[str]) -> Iterator[str]:
         return
     seen.add(name)
     yield name
-    for require in metadata.requires(name) or ():
-        marker = Requirement(require).marker
+    for other in metadata.requires(name) or ():
+        marker = Requirement(other).marker
         if not marker or any(marker.evaluate({"extra": extra}) for extra in (*asked.extras, "")):
-            yield from needed_by(require, seen)
+            yield from needed_by(other, seen)
 
 
 def is_here(distribution: str) -> bool:

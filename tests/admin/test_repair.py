@@ -52,7 +52,7 @@ async def test_the_command_repairs(people: People, database: Database, tool: Too
     assert await all_of(database) == planted
     # Beside a head that is behind, no count is believed; when that is mended, this one is wrong.
     assert (would["dryRun"], len(would["violations"])) == (True, 2)
-    assert {each["what"] for each in would["would"]} == {"head: seq", "counts of sent messages"}
+    assert {change["what"] for change in would["would"]} == {"head: seq", "counts of sent messages"}
     done = await tool("check", "--repair")
     assert done.code == 3
     assert re.search(rf"{world.group}  head: seq +4 +6\n", done.output), done
@@ -90,7 +90,7 @@ async def test_repairing_beside_writers(people: People, database: Database) -> N
         await repair(Store(database), world.group, dry_run=False)
         await people("alice").send(world.group, "on again")
     over.set()
-    sent = [each for mine in await asyncio.gather(*senders) for each in mine]
+    sent = [message for mine in await asyncio.gather(*senders) for message in mine]
     await expect_no_violation(database)
     assert sent
     assert await database["messages"].count_documents({"_id": {"$in": sent}}) == len(set(sent))

@@ -81,8 +81,10 @@ async def test_old_messages_become_tombstones_before_peoples_eyes(
     listed = await bob.listed(f"/conversations/{group}/messages")
     # Tombstones of one run come in any order.
     assert listed[2:4] == sorted(told, key=lambda message: -message["seq"])
-    assert [each["body"] for each in listed] == ["after", "needle 3", "", "", ""]
-    assert [each["id"] for each in await bob.listed("/search/messages?q=needle")] == [sent[3]["id"]]
+    assert [message["body"] for message in listed] == ["after", "needle 3", "", "", ""]
+    assert [message["id"] for message in await bob.listed("/search/messages?q=needle")] == [
+        sent[3]["id"]
+    ]
     assert await bob.unread(group) == 5
     assert (await head_of(database, group))["emptiedSeq"] == 3
     rows = await stored(database, group)
@@ -94,12 +96,12 @@ async def test_old_messages_become_tombstones_before_peoples_eyes(
     assert again.output.startswith("Deleted 0 messages in 0 conversations")
     assert await stored(database, group) == rows
     audited = [row async for row in database["audit"].find().sort("at", 1)]
-    assert [(each["action"], each["targetId"], each["to"]) for each in audited] == [
+    assert [(row["action"], row["targetId"], row["to"]) for row in audited] == [
         *(("retention", "all", to) for to in ("begun", "done")),
         *(("retention", group, to) for to in ("begun", "done")),
     ]
-    trail = [each for each in audited if each["to"] == "done"]
-    assert [each["details"]["run"] for each in audited if each["to"] == "begun"] == [
+    trail = [row for row in audited if row["to"] == "done"]
+    assert [row["details"]["run"] for row in audited if row["to"] == "begun"] == [
         row["_id"] for row in trail
     ]
     counts = {"messages": 2, "conversations": 1, "held": 0}
@@ -143,7 +145,7 @@ async def test_what_is_removed_is_gone_from_every_list(
     assert page.json == {"messages": [], "nextCursor": None}
     after = await bob.chat.api.list_messages_after("bob", group, 0)
     assert [message.seq for message in after] == [4, 5]
-    found = {each["id"] for each in await bob.listed("/search/messages?q=needle")}
+    found = {message["id"] for message in await bob.listed("/search/messages?q=needle")}
     assert found == {reply["id"], answer["id"]}
     (threaded,) = await bob.listed(f"{here}/threads/{root['id']}/messages")
     assert threaded["id"] == reply["id"]
@@ -205,7 +207,7 @@ async def test_what_was_cut_short_is_finished(
     again = await tool(*MONTH, "--remove", "--json")
     assert (again.json["retention"]["messages"], again.json["retention"]["conversations"]) == (0, 0)
     trail = await tool("moderation", "audit", "--json")
-    ends = [each["details"]["messages"] for each in trail.json["audit"] if each["to"] == "done"]
+    ends = [row["details"]["messages"] for row in trail.json["audit"] if row["to"] == "done"]
     assert ends == [0, 6]
 
 
@@ -289,8 +291,8 @@ async def test_a_storm_of_changes_leaves_no_body_on_a_tombstone(
         await alice.delete(message_id)
 
     await asyncio.gather(
-        *(until_over(run, partial(edit, each)) for each in sent[:15]),
-        *(until_over(run, partial(react, each)) for each in sent[10:25]),
+        *(until_over(run, partial(edit, message)) for message in sent[:15]),
+        *(until_over(run, partial(react, message)) for message in sent[10:25]),
         *map(delete, sent[20:]),
     )
     assert (await run).code == 0
@@ -324,7 +326,7 @@ async def test_sends_during_a_removal_have_their_numbers(
         await carol.read(group, sent["id"])
 
     spoken = await asyncio.gather(
-        *(until_over(run, partial(speak, each)) for each in (alice, bob) * 3)
+        *(until_over(run, partial(speak, person)) for person in (alice, bob) * 3)
     )
     assert (await run).output.startswith("Removed 1,020 messages in 1 conversation")
     head = await head_of(database, group)
@@ -341,7 +343,7 @@ async def test_what_is_refused_and_what_makes_no_sense(people: People, tool: Too
         AS_MOD: "--older-than",
         ("--older-than", "1"): "--as",
     }
-    asked = await asyncio.gather(*(tool("retention", *each) for each in senseless))
+    asked = await asyncio.gather(*(tool("retention", *options) for options in senseless))
     for got, why in zip(asked, senseless.values(), strict=True):
         assert (got.code, got.output, why in got.errors) == (2, "", True), got
     unknown, banned, explained = await asyncio.gather(

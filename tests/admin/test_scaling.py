@@ -35,7 +35,7 @@ def run(*options: str) -> str:
 @pytest.mark.parametrize("processes", [1, 4, 500])
 def test_twice_the_processes_pay_twice_for_the_feed(processes: int) -> None:
     one, two = (Load(processes=count) for count in (processes, 2 * processes))
-    feed_of_one, feed_of_two = (process_cores(each, NO_TICKS)["feed"] for each in (one, two))
+    feed_of_one, feed_of_two = (process_cores(load, NO_TICKS)["feed"] for load in (one, two))
     assert feed_of_two == feed_of_one == pytest.approx(1_000 * 50e-6)
     assert two.processes * feed_of_two == 2 * one.processes * feed_of_one
 
@@ -62,7 +62,7 @@ def test_without_load_nothing_is_used() -> None:
 def test_ticks_grow_with_the_square_of_processes() -> None:
     nothing = Load(sends_per_second=0, streams=0, processes=100)
     more = replace(nothing, processes=200)
-    of_all = [each.processes * process_cores(each, Costs())["feed"] for each in (nothing, more)]
+    of_all = [load.processes * process_cores(load, Costs())["feed"] for load in (nothing, more)]
     assert of_all[1] == pytest.approx(4 * of_all[0])
 
 

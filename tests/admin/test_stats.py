@@ -68,19 +68,19 @@ async def test_the_numbers_are_those_counted_one_by_one(
     assert done.json["statistics"]["before"] == day(0)
     shown = (await tool("stats", "show", "--since", complete[0], "--json")).json["days"]
     period = counted(histories, complete)
-    assert [each["day"] for each in shown] == [*period]
-    for each in shown:
-        one_by_one = period[each["day"]]
+    assert [shown_day["day"] for shown_day in shown] == [*period]
+    for total in shown:
+        one_by_one = period[total["day"]]
         seconds = one_by_one.pop("seconds")
-        assert {name: each[name] for name in one_by_one} == one_by_one
-        assert each["answers"] == len(seconds)
-        require_median(each["medianSecondsToAnswer"], seconds)
+        assert {name: total[name] for name in one_by_one} == one_by_one
+        assert total["answers"] == len(seconds)
+        require_median(total["medianSecondsToAnswer"], seconds)
     for messages in histories:
         await require_buckets(database, messages)
     by_conversation = messages_by_conversation(histories, {day(number) for number in range(1, 8)})
     busy = (await tool("stats", "busiest", "--limit", "5", "--json")).json
     assert busy["more"] == (len(by_conversation) > 5)
-    ranked = sorted(by_conversation.items(), key=lambda each: (-each[1], each[0]))
+    ranked = sorted(by_conversation.items(), key=lambda item: (-item[1], item[0]))
     assert [
         (conversation["conversationId"], conversation["messages"])
         for conversation in busy["conversations"]
@@ -88,7 +88,7 @@ async def test_the_numbers_are_those_counted_one_by_one(
     of_one = ("show", "--since", complete[0], "--conversation", histories[0][0]["conversationId"])
     lines = (await tool("stats", *of_one, "--json-lines")).output.splitlines()
     alone = counted(histories[:1], complete)
-    assert {each["day"]: each["messages"] for each in map(json.loads, lines)} == {
+    assert {line["day"]: line["messages"] for line in map(json.loads, lines)} == {
         name: value["messages"] for name, value in alone.items()
     }
 
@@ -98,7 +98,7 @@ async def require_buckets(database: Database, messages: list[Row]) -> None:
     of = {"conversationId": messages[0]["conversationId"]}
     waited = seconds_to_answer(messages)
     async for row in database["daily_stats"].find(of):
-        buckets = [bucket_of(each) for each in waited[row["day"]]]
+        buckets = [bucket_of(second) for second in waited[row["day"]]]
         assert row["answers"] == [buckets.count(n) for n in range(max(buckets, default=-1) + 1)]
 
 
@@ -125,7 +125,7 @@ def test_the_median_is_off_by_less_than_its_bucket() -> None:
             low, high = bounds_of(bucket_of(median(seconds)))
             assert found is not None
             assert abs(found - median(seconds)) <= high - low
-    assert [bucket_of(each) for each in (-1, 0.9, 1, 2, 3.9, 4, 2**19, 2**40)] == [
+    assert [bucket_of(second) for second in (-1, 0.9, 1, 2, 3.9, 4, 2**19, 2**40)] == [
         *(0, 0, 1, 2, 2, 3, 20, 20),
     ]
 
@@ -188,7 +188,7 @@ async def test_two_runs_at_once_write_the_same(database: Database, chat: Chat) -
         at_once = await rows_of(database)
         short = StatsPeriod(since=midnight(5).date(), until=midnight(3).date())
         long = StatsPeriod(since=midnight(9).date())
-        await asyncio.gather(*(update(chat._context, each) for each in (short, long)))
+        await asyncio.gather(*(update(chat._context, period) for period in (short, long)))
     assert await rows_of(database) == at_once
     assert (await mark_of(chat))["at"] == midnight(0)
 
@@ -232,18 +232,16 @@ async def test_a_day_of_a_long_history_is_found_by_an_index(database: Database, 
     profiled = await database["system.profile"].find({"planSummary": {"$exists": True}}).to_list()
     await database["system.profile"].drop()
     of = {
-        name: [each for each in profiled if each["ns"].endswith(f".{name}")]
+        name: [query for query in profiled if query["ns"].endswith(f".{name}")]
         for name in ("messages", "counters", "daily_stats")
     }
     assert all(of.values())
-    for message in (*of["messages"], *of["counters"], *of["daily_stats"]):
-        assert "COLLSCAN" not in message["planSummary"], message
-    for each in of["messages"]:
-        assert each["planSummary"] == "IXSCAN { conversationId: 1, seq: 1 }"
-    assert sum(each["docsExamined"] for each in of["messages"]) < 1_200
-    covered = [
-        daily_stat for daily_stat in of["daily_stats"] if daily_stat.get("docsExamined") == 0
-    ]
+    for query in (*of["messages"], *of["counters"], *of["daily_stats"]):
+        assert "COLLSCAN" not in query["planSummary"], query
+    for query in of["messages"]:
+        assert query["planSummary"] == "IXSCAN { conversationId: 1, seq: 1 }"
+    assert sum(query["docsExamined"] for query in of["messages"]) < 1_200
+    covered = [query for query in of["daily_stats"] if query.get("docsExamined") == 0]
     assert len(covered) >= 2
 
 

@@ -144,7 +144,9 @@ class Window:
 
     async def type(self, text: str) -> None:
         """Type where the focus is."""
-        actions = [{"type": kind, "value": each} for each in text for kind in ("keyDown", "keyUp")]
+        actions = [
+            {"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")
+        ]
         await self._keys(actions)
 
     async def _keys(self, actions: list[dict[str, str]]) -> None:

@@ -73,7 +73,7 @@ class Looking:
         self._is_phone = is_phone
 
     async def at(self, page: Page, view: str) -> None:
-        self.faults += [f"{view}: {each}" async for each in self._found(page)]
+        self.faults += [f"{view}: {fault}" async for fault in self._found(page)]
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
         """In light colours, and, where all is beside each other, in dark ones."""
@@ -100,8 +100,8 @@ class LookingForWords(Looking):
         self._known = sorted(known, key=len, reverse=True)
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
-        for each in await page.evaluate(UNSAID, self._known):
-            yield f"{each!r} is not said in the reader's language"
+        for text in await page.evaluate(UNSAID, self._known):
+            yield f"{text!r} is not said in the reader's language"
         if not await fits(page):
             yield "it is wider than the screen"
 

@@ -43,8 +43,8 @@ class Ports:
         return port
 
     def release(self) -> None:
-        for each in self._held.values():
-            each.close()
+        for writer in self._held.values():
+            writer.close()
 
 
 async def keep(request: web.Request, response: web.StreamResponse) -> None:
@@ -308,7 +308,7 @@ class Complaints:
 
     @property
     def unexcused(self) -> list[str]:
-        return [each for each in self.heard if not any(part in each for part in self._excuses)]
+        return [line for line in self.heard if not any(part in line for part in self._excuses)]
 
 
 async def _copy(

@@ -39,11 +39,11 @@ async def test_a_reply_quotes_and_the_quote_follows(visit: Visit, demo: Demo) ->
     assert sent["replyToMessageId"] == asked["id"]
 
     await demo.patch("dennis", f"/messages/{asked['id']}", body="Tabs, or else?")
-    for each in quotes:
-        await expect(each).to_have_text("Dennis Tabs, or else?")
+    for quote in quotes:
+        await expect(quote).to_have_text("Dennis Tabs, or else?")
     await demo.delete("dennis", f"/messages/{asked['id']}")
-    for each in quotes:
-        await expect(each).to_have_text("Dennis Deleted message")
+    for quote in quotes:
+        await expect(quote).to_have_text("Dennis Deleted message")
 
 
 async def test_a_reply_can_be_given_up(visit: Visit, demo: Demo) -> None:
@@ -112,13 +112,13 @@ async def test_the_toolbar_below_does_not_cover_a_thread(
     linus = await visit("linus", place, **(PHONE if is_phone else {}))
     above = message(main_list(linus), "Shall we meet?")
     below = message(main_list(linus), "Unrelated")
-    for each, outcome in (
+    for button, outcome in (
         (above.locator(".chip"), above.get_by_role("button", name="🎉 2")),
         (above.locator(".thread-link"), message(thread(linus), "On Monday")),
     ):
         await (below.locator(".body").tap() if is_phone else below.hover())
         await expect(below.get_by_role("toolbar")).to_be_visible()
-        box = await each.bounding_box()
+        box = await button.bounding_box()
         assert box is not None
         there = box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2
         await (linus.touchscreen.tap(*there) if is_phone else linus.mouse.click(*there))

@@ -105,7 +105,7 @@ async def test_every_route_has_its_method(empty: Page) -> None:
         for (const { url } of sources) asked.push({ method: "GET", url });
         return asked.map(({ method, url }) => [method, decodeURIComponent(url.pathname)]);
     """
-    asked = [tuple(each) for each in await try_out(empty, script)]
+    asked = [tuple(request) for request in await try_out(empty, script)]
     routes = [
         *routes_with(EVERYTHING, PLUGINS, can_delete=True),
         *(route for plugin in PLUGINS for route in plugin.routes),
@@ -248,7 +248,7 @@ async def test_who_is_calling_goes_with_requests_and_the_stream(empty: Page) -> 
     assert await try_out(empty, script) == [
         *("/api/chat/conversations/a%2Fb/messages/%C3%BC", "?tenant=a+b"),
         {"Authorization": "Bearer t1", "X-CSRF": "c"},
-        *[f"?access_token={each}&heartbeat=event&tenant=a+b" for each in ("t2", "t3")],
+        *[f"?access_token={token}&heartbeat=event&tenant=a+b" for token in ("t2", "t3")],
     ]
 
 
@@ -417,7 +417,7 @@ async def test_the_sample_of_its_guide_runs(
 ) -> None:
     """On a page of its own, with chat.js copied beside it. Its host would know who it is."""
     samples = re.findall(r"```html\n(.*?)```", GUIDE, re.DOTALL)
-    (sample,) = [each for each in samples if "import { Chat }" in each]
+    (sample,) = [text for text in samples if "import { Chat }" in text]
     host = await visit("")
     script = {"body": CHAT_JS, "content_type": "text/javascript"}
     page = {"body": f"<!doctype html>{sample}", "content_type": "text/html; charset=utf-8"}

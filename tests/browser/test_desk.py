@@ -69,7 +69,9 @@ async def test_reports_come_as_they_are_made_and_are_resolved_together(
     await expect(case).to_have_count(1)
     await expect(waiting(elsewhere)).to_have_text("1 waiting")
     found = await demo.get(MODERATOR, f"{DESK}/reports", targetType="message")
-    decided = {(each["status"], each["moderatorNote"]) for each in found["reports"]}
+    decided = {
+        (report_row["status"], report_row["moderatorNote"]) for report_row in found["reports"]
+    }
     assert (len(found["reports"]), decided) == (2, {("resolved", "Talked to him")})
 
 
@@ -92,7 +94,7 @@ async def test_what_is_not_on_the_screen_yet_is_not_resolved(visit: Visit, demo:
     await expect(case).to_contain_text("Spams me as well")
     await expect(case).to_contain_text("1 report")
     found = await demo.get(MODERATOR, f"{DESK}/reports", status="resolved")
-    assert [each["reason"] for each in found["reports"]] == ["Spams"]
+    assert [report_row["reason"] for report_row in found["reports"]] == ["Spams"]
 
 
 async def test_a_message_is_removed_and_restored_for_everybody(visit: Visit, demo: Demo) -> None:
@@ -161,7 +163,7 @@ async def test_a_moderator_sees_in_place_what_a_message_was(visit: Visit, demo: 
         await page.keyboard.press("Escape")
 
     await demo.delete("dennis", f"/messages/{written['id']}")
-    gone = [message(main_list(each), "This message was deleted") for each in (linus, moderator)]
+    gone = [message(main_list(page), "This message was deleted") for page in (linus, moderator)]
     await expect(gone[0].get_by_role("toolbar")).to_be_hidden()
     await act(gone[1], "More actions")
     await expect(moderator.get_by_role("menuitem")).to_have_text(["Versions"])
@@ -367,8 +369,8 @@ async def test_of_two_cases_the_one_that_was_opened_last_is_shown(visit: Visit, 
     slow = await demo.write("grace", await demo.direct("linus", "grace"), "slow")
     direct_id = await demo.direct("linus", "dennis")
     quick = await demo.write("dennis", direct_id, "quick")
-    for each in (slow, quick):
-        await report(demo, "linus", "message", each["id"], each["body"])
+    for sent in (slow, quick):
+        await report(demo, "linus", "message", sent["id"], sent["body"])
     moderator = await visit(MODERATOR, "moderation")
     is_released = asyncio.Event()
 

@@ -209,7 +209,7 @@ async def test_of_what_was_seen_one_after_the_other_the_last_counts(host: Host, 
 
 async def test_a_token_words_and_another_language(host: Host, ada: Page) -> None:
     asked: list[str | None] = []
-    ada.on("request", lambda each: asked.append(each.headers.get("authorization")))
+    ada.on("request", lambda request: asked.append(request.headers.get("authorization")))
     await ada.evaluate(
         """async ([made]) => {
           const early = document.createElement("chat-aio");

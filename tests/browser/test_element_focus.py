@@ -64,8 +64,8 @@ async def test_after_what_is_done_with_an_unsent_message(
         return
     await expect(row).to_have_attribute("data-state", "pending")
     await expect(row).to_be_focused()
-    for each in held:
-        await each.continue_()
+    for request in held:
+        await request.continue_()
     await expect(row).to_have_attribute("data-state", "sent")
     await expect(row).to_be_focused()
 

@@ -307,7 +307,7 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     await page.get_by_role("log", name="Replies").evaluate("log => { log.scrollTop = 0; }")
     await expect(thread(page).locator(".to-newest")).to_be_visible()
     told: list[str] = []
-    page.on("request", lambda each: told.append(each.url) if path in each.url else None)
+    page.on("request", lambda request: told.append(request.url) if path in request.url else None)
     await page.clock.install()
     await demo.write("dennis", place, "Or the fourth?", threadRootMessageId=root)
     await expect(replies(page)).to_have_count(4)

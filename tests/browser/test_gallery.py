@@ -151,7 +151,7 @@ async def test_images_are_loaded_when_they_are_looked_at(visit: Visit, demo: Dem
     await link(main_list(linus), "two.png").click()
     image = shown(linus, "two.png").get_by_role("img", name="two.png")
     await expect(image).to_have_js_property("naturalWidth", 600)
-    whole = [each for each in asked if "/attachments/" in each and "thumbnail" not in each]
+    whole = [url for url in asked if "/attachments/" in url and "thumbnail" not in url]
     assert len(whole) == 1
 
 

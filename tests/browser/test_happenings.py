@@ -74,7 +74,7 @@ async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
     ]
     for page, who in ((dennis, "Linus"), (linus, "You")):
         lines = main_list(page).locator(".happening")
-        await expect(lines).to_have_text([*(f"{who} {each}" for each in told), "Grace left"])
+        await expect(lines).to_have_text([*(f"{who} {text}" for text in told), "Grace left"])
         texts = await main_list(page).locator(".happening, .message .body").all_text_contents()
         assert texts.index("before") == 0
         assert texts.index("after") == 7

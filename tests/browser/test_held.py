@@ -86,7 +86,7 @@ async def test_a_held_message_is_discarded(visit: Visit, demo: Demo) -> None:
     await expect(waiting.get_by_role("listitem").first).to_contain_text(f"In {direct_id}")
     await waiting.get_by_role("button", name="Discard: A message by Dennis").first.click()
     await expect(bodies).to_have_text([f"{ADVERT} <b>now</b>"])
-    assert [each["body"] for each in await held(demo)] == [f"{ADVERT} <b>now</b>"]
+    assert [row["body"] for row in await held(demo)] == [f"{ADVERT} <b>now</b>"]
     assert await demo.bodies("linus", direct_id) == []
 
     await waiting.get_by_role("button", name="Standing: Dennis").click()

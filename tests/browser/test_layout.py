@@ -347,7 +347,7 @@ def contrast(first: list[int], second: list[int]) -> float:
 
 
 def luminance(color: list[int]) -> float:
-    parts = [each / 255 for each in color]
+    parts = [channel / 255 for channel in color]
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
@@ -390,14 +390,14 @@ async def test_a_dialog_scrolls_inside_of_a_small_window(
     await expect(dialog).to_be_in_viewport(ratio=1)
     assert await dialog.evaluate("each => each.scrollWidth <= each.clientWidth")
     assert await fits(linus)
-    for each in (
+    for part in (
         dialog.get_by_role("heading"),
         dialog.get_by_label("What is wrong"),
         dialog.get_by_role("button", name="Cancel"),
         dialog.get_by_role("button", name="Report"),
     ):
-        await each.scroll_into_view_if_needed()
-        await expect(each).to_be_in_viewport()
+        await part.scroll_into_view_if_needed()
+        await expect(part).to_be_in_viewport()
     await linus.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
 

@@ -109,7 +109,7 @@ async def test_a_reported_message_is_resolved_by_the_moderator(visit: Visit, dem
     await expect(case.get_by_role("button", name="Dismiss")).to_be_hidden()
     await expect(case.get_by_label("Note")).to_have_value("Talked to him")
     reports = (await demo.get(MODERATOR, "/moderation/reports"))["reports"]
-    assert [(each["status"], each["moderatorNote"]) for each in reports] == [
+    assert [(row["status"], row["moderatorNote"]) for row in reports] == [
         ("resolved", "Talked to him")
     ]
 

@@ -31,7 +31,7 @@ async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> Non
     await expect(main_list(linus)).to_contain_text("Is it you?")
     asked = await requests_of_reload(linus)
     assert len(asked) <= len(closed) + MOST_FOR_A_CONVERSATION, asked
-    assert not [each for each in asked if "limit=1&" in each]
+    assert not [url for url in asked if "limit=1&" in url]
 
 
 async def requests_of_reload(page: Page) -> set[str]:
@@ -42,7 +42,7 @@ async def requests_of_reload(page: Page) -> set[str]:
     async with page.expect_response("**/threads?*"):
         await page.reload()
     asked: set[str] = set()
-    page.on("request", lambda each: asked.add(each.url))
+    page.on("request", lambda request: asked.add(request.url))
     # The threads are asked for last, when the stream has been open for a while.
     async with page.expect_response("**/threads?*"), page.expect_response("**/conversations?*"):
         await page.reload()

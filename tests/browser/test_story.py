@@ -44,7 +44,7 @@ async def test_everybody_has_something_new(visit: Visit, demo: Demo) -> None:
         await expect(tour).to_contain_text(re.compile(r"@( \d)? mentions?\s+4 unread"))
         await expect(page.get_by_role("link", name="Eliza")).to_contain_text("1 unread")
         listed = (await demo.get(user_id, "/conversations"))["conversations"]
-        kinds = [event["type"] for event in listed]
+        kinds = [conversation["type"] for conversation in listed]
         assert kinds.count("group") == 2
         assert kinds.count("direct") >= 2
 
@@ -159,7 +159,9 @@ async def test_a_story_that_was_interrupted_is_told_anew(
 
 async def names_of_groups(demo: Demo) -> list[str]:
     listed = (await demo.get("ada", "/conversations"))["conversations"]
-    return sorted(event["name"] for event in listed if event["type"] == "group")
+    return sorted(
+        conversation["name"] for conversation in listed if conversation["type"] == "group"
+    )
 
 
 async def test_it_is_told_once(demo: Demo) -> None:

@@ -72,4 +72,4 @@ async def test_nobody_is_told_of_what_is_muted_or_before_their_eyes(
     await linus.evaluate("() => delete document.visibilityState")
     await demo.send("dennis", told, "second")
     await expect(linus.get_by_role("link", name="Kernel").locator(".badge")).to_contain_text("2")
-    assert [each[1] for each in await linus.evaluate("() => told")] == ["Dennis: first"]
+    assert [call[1] for call in await linus.evaluate("() => told")] == ["Dennis: first"]

@@ -102,11 +102,11 @@ async def test_a_link_leads_far_back_at_once(visit: Visit, demo: Demo) -> None:
     place, ids = await filled(demo)
     asked: list[str] = []
     linus = await visit("linus")
-    linus.on("request", lambda each: asked.append(each.url))
+    linus.on("request", lambda request: asked.append(request.url))
     await linus.goto(f"{linus.url.partition('#')[0]}#linus/{place}/message/{ids[20]}")
     log = main_list(linus)
     await expect(log.get_by_text("number 20", exact=True)).to_be_in_viewport()
-    assert len([each for each in asked if "/messages?" in each]) <= 2
+    assert len([url for url in asked if "/messages?" in url]) <= 2
     await numbers_in(log)
 
 
@@ -131,12 +131,12 @@ async def test_a_link_leads_far_back_into_a_thread(visit: Visit, demo: Demo) -> 
     place, ids = await discussed(demo)
     asked: list[str] = []
     linus = await visit("linus")
-    linus.on("request", lambda each: asked.append(each.url))
+    linus.on("request", lambda request: asked.append(request.url))
     address = linus.url.partition("#")[0]
     await linus.goto(f"{address}#linus/{place}/{ids[20]}")
     log = replies_of(linus)
     await expect(log.get_by_text("number 20", exact=True)).to_be_in_viewport()
-    assert len([each for each in asked if "/threads/" in each]) <= 3
+    assert len([url for url in asked if "/threads/" in url]) <= 3
     await numbers_in(log)
     await linus.goto(f"{address}#linus/{place.partition('/')[0]}")
     await expect(thread(linus)).to_be_hidden()

@@ -24,8 +24,8 @@ class Proxy:
 
     def cut(self) -> None:
         """Every connection, now, wherever it is."""
-        for each in self._open:
-            each.transport.abort()
+        for writer in self._open:
+            writer.transport.abort()
 
     async def pass_on(self, reader: StreamReader, writer: StreamWriter) -> None:
         self.connections += 1
@@ -40,9 +40,9 @@ class Proxy:
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in (writer, beyond):
-                each.transport.abort()
-                self._open.discard(each)
+            for side in (writer, beyond):
+                side.transport.abort()
+                self._open.discard(side)
             await asyncio.gather(*both, return_exceptions=True)
 
     async def _copy(self, reader: StreamReader, writer: StreamWriter) -> None:

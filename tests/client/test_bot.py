@@ -221,7 +221,7 @@ async def test_what_the_stream_cannot_replay(
     async def scenario() -> None:
         place = tmp_path / str(next(names))
         group = await ada.create_group_conversation(user_ids=["bot"])
-        roots = [await ada.send_message(group.id, f"root {each}") for each in range(3)]
+        roots = [await ada.send_message(group.id, f"root {number}") for number in range(3)]
         async with running(echo(client, place=place)):
             await until_said(ada, group.id, "echo: root 2")
             await ada.send_message(group.id, "known")
@@ -243,7 +243,7 @@ async def test_what_the_stream_cannot_replay(
                 bodies = await until_said(ada, group.id, "echo: last")
         said = [body for body in bodies if body.startswith("echo: main")]
         assert said == [f"echo: main {number}" for number in range(9)]
-        threads = [await ada.list_thread(group.id, each.id) for each in roots]
+        threads = [await ada.list_thread(group.id, question.id) for question in roots]
         answers = [message.body for page in threads for message in page.messages]
         assert sorted(answer for answer in answers if answer.startswith("echo")) == [
             f"echo: reply {number}" for number in range(9)
@@ -263,9 +263,9 @@ async def test_a_conversation_that_cannot_be_read(
     client_of = await connect()
     ada, client = await client_of("ada"), await client_of("bot")
     one, two = [await ada.create_group_conversation(user_ids=["bot"]) for _ in range(2)]
-    for each in (one, two):
-        root = await ada.send_message(each.id, "hello")
-        await ada.send_message(each.id, "reply", thread_root_message_id=root.id)
+    for conversation in (one, two):
+        root = await ada.send_message(conversation.id, "hello")
+        await ada.send_message(conversation.id, "reply", thread_root_message_id=root.id)
     listed = client.list_messages
 
     async def refused(conversation_id: str, **given: Any) -> MessagePage:
@@ -333,7 +333,7 @@ async def test_it_waits_for_the_service(pauses: list[int]) -> None:
 async def test_positions_in_a_file(tmp_path: Path) -> None:
     positions = FilePositions(tmp_path / "position")
     assert await positions.load() is None
-    for name in ("c:1", "::1795321336703"):
-        await positions.save(name)
-        assert await FilePositions(tmp_path / "position").load() == name
+    for position in ("c:1", "::1795321336703"):
+        await positions.save(position)
+        assert await FilePositions(tmp_path / "position").load() == position
     assert os.listdir(tmp_path) == ["position"]

@@ -253,7 +253,9 @@ async def test_each_route_of_the_desk_has_one(
 
 def expect_all(routes: Sequence[Any], requested: set[tuple[str, str]]) -> None:
     named = {(route.method, route.path) for route in routes}
-    assert {route for route in named if not any(fits(route, each) for each in requested)} == set()
+    assert {
+        route for route in named if not any(fits(route, request) for request in requested)
+    } == set()
 
 
 def fits(route: tuple[str, str], request: tuple[str, str]) -> bool:
@@ -386,7 +388,7 @@ def named(user_ids: Sequence[str]) -> dict[str, Profile]:
 
 async def look_up(ada: ChatClient) -> None:
     found = await ada.find_users(ids=["bob", "ada"])
-    assert [(each.name, each.is_bot) for each in found] == [("Bob", True), ("Ada", False)]
+    assert [(user.name, user.is_bot) for user in found] == [("Bob", True), ("Ada", False)]
     assert await ada.find_users(query="b", limit=1) == found[:1]
     page = await ada.list_conversations(include=["users"])
     assert page.users is not None

@@ -50,4 +50,4 @@ def test_any_chunking_gives_the_same(lines: list[tuple[str, str]], cuts: list[in
     places = [0, *sorted(cut for cut in cuts if cut < len(text)), len(text)]
     chunks = [text[start:end] for start, end in pairwise(places)]
     assert parsed(*chunks) == whole
-    assert parsed(*(bytes([each]) for each in text)) == whole
+    assert parsed(*(bytes([byte]) for byte in text)) == whole

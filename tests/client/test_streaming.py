@@ -91,12 +91,12 @@ async def test_cut_connections(serve: MakePeople) -> None:
         proxy.chunk = 7
         seen: list[str] = []
         for number in range(0, 24, 3):
-            for each in range(number, number + 3):
-                await ada.send(groups[each % 2], str(each))
+            for place in range(number, number + 3):
+                await ada.send(groups[place % 2], str(place))
             seen += await bodies(stream, 2)
             proxy.cut()
         seen += await bodies(stream, 8)
-        assert seen == [str(each) for each in range(24)]
+        assert seen == [str(number) for number in range(24)]
         await ada.send(groups[0], "24")
         assert await bodies(stream, 1) == ["24"]
         assert stream.last_event_id == f"{groups[0]}:13"
@@ -387,7 +387,7 @@ async def test_one_that_is_closed_while_it_connects_keeps_no_connection(
         return answers[-1]
 
     monkeypatch.setattr(Connection, "request", closing)
-    assert [each async for each in stream] == []
+    assert [event async for event in stream] == []
     assert [answer.closed for answer in answers] == [True]
 
 

@@ -52,7 +52,7 @@ async def test_jwt_tokens(serve_example: Any) -> None:
         for name in ("ada", "bob"):
             async with session.post("/login", json={"name": name}) as answer:
                 tokens.append((await answer.json())["token"])
-        await talk(origin + CHAT, *({"Authorization": f"Bearer {each}"} for each in tokens))
+        await talk(origin + CHAT, *({"Authorization": f"Bearer {token}"} for token in tokens))
         head, claims, _ = tokens[0].split(".")
         seen = {}
         for token in (tokens[0], f"{head}.{claims}.AAAA", ""):

@@ -111,7 +111,7 @@ async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Pat
             await until_answered(stream, asked[-1:])
             answers = await database["messages"].find({"body": "pong"}).to_list()
             quoted = [answer for answer in answers if answer["replyToMessageId"]]
-            assert sorted(each["replyToMessageId"] for each in quoted) == sorted(asked)
+            assert sorted(message["replyToMessageId"] for message in quoted) == sorted(asked)
             [threaded] = [answer for answer in answers if not answer["replyToMessageId"]]
             assert threaded["threadRootMessageId"] == in_thread.thread_root_message_id
             assert len(answers) == PINGS + 1 == 231

@@ -23,7 +23,7 @@ NOTE: dict[str, Any] = {
 NO_IDS: list[Any] = [None, 7, [None], [{"a": 1}], [[]]]
 NOTES: list[dict[str, Any]] = [
     *({**NOTE, "conversationIds": no_id} for no_id in NO_IDS),
-    *({**NOTE, "userIds": each} for each in NO_IDS),
+    *({**NOTE, "userIds": no_id} for no_id in NO_IDS),
     *({key: value for key, value in NOTE.items() if key != name} for name in NOTE),
     *({**NOTE, name: {"a": 1}} for name in NOTE),
 ]

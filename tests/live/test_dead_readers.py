@@ -92,13 +92,15 @@ def streams_of(person: Person) -> list[stream.Stream]:
 
 async def until_live(person: Person, count: int = 1) -> None:
     """So many streams are open, and past their replay."""
-    await until(lambda: sum(each._pipe is not None for each in streams_of(person)) == count)
+    await until(lambda: sum(opened._pipe is not None for opened in streams_of(person)) == count)
 
 
 def unsent(person: Person) -> int:
     """All that the streams of a process hold."""
-    waiting = [each._pipe.get_write_buffer_size() for each in streams_of(person) if each._pipe]
-    assert not any(each._held for each in streams_of(person))
+    waiting = [
+        opened._pipe.get_write_buffer_size() for opened in streams_of(person) if opened._pipe
+    ]
+    assert not any(opened._held for opened in streams_of(person))
     return sum(waiting)
 
 
@@ -111,8 +113,8 @@ async def test_two_hundred_who_never_read(serve: MakePeople) -> None:
     await alice.told_all()
     hub = alice.chat._live.hub
     async with AsyncExitStack() as open_ones:
-        tabs = [await open_ones.enter_async_context(person(each).tab()) for each in healthy]
-        clients = [await open_ones.enter_async_context(silent(person(each))) for each in dead]
+        tabs = [await open_ones.enter_async_context(person(name).tab()) for name in healthy]
+        clients = [await open_ones.enter_async_context(silent(person(name))) for name in dead]
         await until_live(alice, DEAD + HEALTHY)
         assert descriptors(clients) == DEAD
         most = (DEAD + HEALTHY) * (BURST * BOUND + 2 * len(BODY))

@@ -192,5 +192,5 @@ async def test_a_stream_that_holds_back_too_much(serve: MakePeople) -> None:
             pytest.fail("it went on, and what it could not hold is lost")
     await overflowing
     kept = await stored(bob, conversation_id)
-    seen = {each: (seq, body) for each, (seq, body) in kept.items() if seq == 1}
+    seen = {message_id: (seq, body) for message_id, (seq, body) in kept.items() if seq == 1}
     await expect_all(bob, conversation_id, position, seen)

@@ -56,9 +56,9 @@ async def test_who_is_let_in_hears_once_the_host_has_said_yes(serve: MakePeople)
     async with person("bob").tab() as tab:
         rule.closed.add(("bob", closed))
         rule.may_answer.clear()
-        for each in (group, closed):
-            await change(alice.chat, each, add=("bob",))
-            await alice.chat.api.send_message("alice", each, "meanwhile")
+        for conversation_id in (group, closed):
+            await change(alice.chat, conversation_id, add=("bob",))
+            await alice.chat.api.send_message("alice", conversation_id, "meanwhile")
         await alice.chat.api.send_message("alice", old, "waits as well")
         rule.asked.clear()
         await alice.told_all()

@@ -30,7 +30,7 @@ async def person(serve: MakePeople) -> People:
 async def said(alice: Person, *members: str) -> tuple[str, dict[str, str]]:
     """A group in which something was said before history was set to begin with joining."""
     group = await alice.group(*members)
-    ids = {each: (await alice.send(group, f"{CANARY}, {each}"))["id"] for each in EARLY}
+    ids = {name: (await alice.send(group, f"{CANARY}, {name}"))["id"] for name in EARLY}
     await hide(alice, group)
     return group, ids
 
@@ -70,7 +70,7 @@ async def all_until(tab: Tab, mark: str) -> str:
 def require_hidden(told: str, ids: dict[str, str]) -> None:
     """Nothing about a message of before but the id of the one that is quoted."""
     assert CANARY not in told
-    assert [name for name, each in ids.items() if each in told] == ["quoted"]
+    assert [name for name, key in ids.items() if key in told] == ["quoted"]
     assert "a quote, edited" in told
     assert '"excerpt":"","deleted":true' in told.replace(" ", "")
 

@@ -93,8 +93,8 @@ async def test_the_host_is_told_of_all_conversations(chat: Chat) -> None:
 async def test_the_host_chooses_conversations(chat: Chat) -> None:
     one, two = await group_of(chat, "ada"), await group_of(chat, "ada")
     async with chat.events([two]) as events:
-        for each in (one, two, one, two):
-            await chat.api.send_message("ada", each, each)
+        for conversation_id in (one, two, one, two):
+            await chat.api.send_message("ada", conversation_id, conversation_id)
         assert await bodies(events, 2) == [two, two]
 
 
@@ -122,11 +122,13 @@ async def test_a_user_and_conversations(make_chat: MakeChat) -> None:
     one, two = await group_of(chat, "ada", "bob"), await group_of(chat, "ada", "bob")
     stranger = await group_of(chat, "ada")
     async with chat.events([two, stranger], user_id="bob") as events:
-        assert [chat._live.hub.has_listeners(each) for each in (one, two)] == [False, True]
+        assert [
+            chat._live.hub.has_listeners(conversation_id) for conversation_id in (one, two)
+        ] == [False, True]
         later = await group_of(chat, "ada", "bob")
         assert not chat._live.hub.has_listeners(later)
-        for each in (one, stranger, two):
-            sent = await chat.api.send_message("ada", each, each)
+        for conversation_id in (one, stranger, two):
+            sent = await chat.api.send_message("ada", conversation_id, conversation_id)
         await chat.api.add_participants("ada", stranger, ["bob"])
         newest = await chat.api.list_messages("bob", one)
         await chat.api.mark_read("bob", one, newest.messages[0].id)
@@ -195,7 +197,7 @@ async def test_a_slow_reader_loses_nothing_and_costs_little(make_chat: MakeChat)
         assert events._queue is not None
         # One event more than the bound may be in it.
         assert 0 < events._queue.get_write_buffer_size() < 4 * bound + 2 * len(body)
-        assert [int(each.split()[0]) for each in await bodies(events, 100)] == [*range(100)]
+        assert [int(text.split()[0]) for text in await bodies(events, 100)] == [*range(100)]
         await chat.api.send_message("ada", group, "live")
         assert await bodies(events, 1) == ["live"]
 

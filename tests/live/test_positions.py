@@ -61,8 +61,8 @@ async def test_a_position_ahead_of_the_head_is_a_reset(person: Any, serve: MakeP
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "x")
-    for each in (bob, (await serve(replay_buffer_seconds=0))("bob")):
-        async with each.tab(f"{conversation_id}:2") as tab:
+    for reader in (bob, (await serve(replay_buffer_seconds=0))("bob")):
+        async with reader.tab(f"{conversation_id}:2") as tab:
             assert await reset_of(tab) == "position_unknown"
             assert tab.last_event_id == f"{conversation_id}:1"
 
@@ -138,7 +138,7 @@ async def test_numbers_that_are_given_again(
             assert await reset_of(tab) == "position_unknown"
         else:
             frames = await tab.until(lambda frame: frame.event is None)
-            assert "new" not in [each.data["message"]["body"] for each in frames if each.data]
+            assert "new" not in [frame.data["message"]["body"] for frame in frames if frame.data]
 
 
 async def test_a_position_that_the_ring_holds_may_be_from_before_a_restore(

@@ -34,7 +34,7 @@ async def told_until(tab: Tab, position: str) -> list[Frame]:
     """The events up to the frame that names this position; before it, each is followed by where
     the client began."""
     frames = await tab.until(lambda frame: frame.event is None and frame.id == position)
-    return [each for each in frames if each.event]
+    return [frame for frame in frames if frame.event]
 
 
 def short(frames: list[Frame]) -> list[tuple[str, str]]:
@@ -82,11 +82,11 @@ async def test_replay_covers_all_conversations(
     reply = await bob.send(two, "missed 3")
     async with returning(serve, "bob", f"{one}:1") as tab:
         frames = await tab.until(lambda frame: frame.id == f"{two}:3" and frame.event is None)
-        assert short([each for each in frames if each.event]) == [
+        assert short([frame for frame in frames if frame.event]) == [
             *(("created", "missed 1"), ("created", "missed 2"), ("created", "missed 3"))
         ]
         assert frames[4].data["message"] == reply
-        assert [each.id for each in frames[1:-1:2]] == [f"{one}:1"] * 3
+        assert [frame.id for frame in frames[1:-1:2]] == [f"{one}:1"] * 3
         await alice.send(one, "live")
         assert await tab.bodies(1) == ["live"]
 
@@ -135,8 +135,8 @@ async def test_a_cut_replay_starts_over(person: Any, serve: MakePeople, database
     one, two = await alice.group("bob"), await alice.group("bob")
     await alice.send(one, "seen")
     await age(database)
-    for each in (two, one, two):
-        await alice.send(each, "missed")
+    for conversation_id in (two, one, two):
+        await alice.send(conversation_id, "missed")
     async with returning(serve, "bob", f"{one}:1") as tab:
         await tab.bodies(2)
         await tab.next()

@@ -50,9 +50,9 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
             await alice.send(conversation_id, "the end")
             frames = await tab.until(lambda frame: "the end" in str(frame.data))
     now = "" if deed == "deleted" else "harmless"
-    told = [(str(each.event), each.data["message"]) for each in frames if each.event]
+    told = [(str(frame.event), frame.data["message"]) for frame in frames if frame.event]
     assert {message["body"] for _, message in told if message["id"] == changed["id"]} == {now}
-    of_kept = [name for name, each in told if each["id"] == kept["id"]]
+    of_kept = [name for name, message in told if message["id"] == kept["id"]]
     assert of_kept == ["message.created", "reaction.added"]
 
 
@@ -72,7 +72,7 @@ async def told_during(
         async with bob.tab(f"{place}:1") as tab:
             await alice.send(place, "the end")
             frames = await tab.until(lambda frame: "the end" in str(frame.data))
-    return [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+    return [(frame.event, frame.data["message"]["body"]) for frame in frames if frame.event]
 
 
 async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
@@ -165,7 +165,7 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
         past = later("alice").chat._live._resuming._past
         told = await granted(past, [wish(user, groups, seen) for user in users])
     others.cancel()
-    assert all("too_many_missed" in each for each in told)
+    assert all("too_many_missed" in line for line in told)
     assert [found for _, found in looks] == [4] * len(users)
     assert len({turn for turn, _ in looks}) == len(users)
 
@@ -175,12 +175,12 @@ async def test_more_conversations_than_may_be_told_are_not_read(
 ) -> None:
     alice: Person = person("alice")
     many, theirs = [await alice.group("bob") for _ in range(4)], await alice.group("eve")
-    seen = [await alice.send(each, "seen") for each in (many[0], theirs)]
-    for each in (*many, theirs):
-        await alice.send(each, "missed")
+    seen = [await alice.send(conversation_id, "seen") for conversation_id in (many[0], theirs)]
+    for conversation_id in (*many, theirs):
+        await alice.send(conversation_id, "missed")
     later = await serve(replay_buffer_seconds=0, replay_limit=3)
     asked: set[str] = set()
-    read = {each: getattr(replay_queries, each) for each in ("list_created", "list_changed")}
+    read = {name: getattr(replay_queries, name) for name in ("list_created", "list_changed")}
 
     def noting(name: str) -> Any:
         def noted(database: Any, ids: Iterable[str], **options: Any) -> Any:

@@ -52,7 +52,7 @@ class Reader:
         if frame.event == "message.created":
             created[message["id"]] += 1
         self.messages[message["id"]] = message
-        bodies = Counter(each["body"] for each in self.messages.values())
+        bodies = Counter(said["body"] for said in self.messages.values())
         self.lasts = bodies[LAST]
 
 
@@ -81,20 +81,20 @@ async def test_nothing_is_missed_or_told_to_strangers(
     ]
     writers = [f"writer {number}" for number in range(WRITERS)]
     readers = [Reader(f"reader {number}", seed=number) for number in range(READERS)]
-    ids = [each.user_id for each in readers]
+    ids = [reader.user_id for reader in readers]
     host = places[0]("host")
     groups = [await host.group(*writers, *ids) for _ in range(GROUPS)]
     secret = await host.group(*writers)
     await age(database)
-    for each in readers:
-        async with places[1](each.user_id).tab() as tab:
+    for reader in readers:
+        async with places[1](reader.user_id).tab() as tab:
             await host.send(groups[0], "the first one")
             while "body" not in str((await tab.next()).data):
                 pass
-            each.position = tab.last_event_id
-            assert each.position
+            reader.position = tab.last_event_id
+            assert reader.position
 
-    following = [asyncio.create_task(each.follow(places)) for each in readers]
+    following = [asyncio.create_task(reader.follow(places)) for reader in readers]
     await asyncio.gather(
         *(
             write(places[number % 3], number, [*groups, secret] if number else [secret])
@@ -107,10 +107,10 @@ async def test_nothing_is_missed_or_told_to_strangers(
         await asyncio.gather(*following)
 
     stored = {
-        each["_id"]: each
-        async for each in database["messages"].find({"conversationId": {"$in": groups}})
+        message["_id"]: message
+        async for message in database["messages"].find({"conversationId": {"$in": groups}})
     }
-    first = {key for key, each in stored.items() if each["body"] == "the first one"}
+    first = {key for key, message in stored.items() if message["body"] == "the first one"}
     for reader in readers:
         assert reader.resets == 0
         assert set(reader.messages) | first == set(stored)

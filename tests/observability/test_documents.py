@@ -37,7 +37,7 @@ def families() -> dict[str, str]:
     """What Metrics has, and of which type."""
     registry = CollectorRegistry()
     Metrics(registry)
-    return {event.name: event.type for event in registry.collect()}
+    return {family.name: family.type for family in registry.collect()}
 
 
 def expressions() -> list[str]:
@@ -75,7 +75,7 @@ async def test_every_value_of_a_label_is_explained(measured: Measured, name: str
     assert {value for value in values if f"`{value}`" not in DOCUMENT} == set()
 
 
-@pytest.mark.parametrize("text", [*expressions(), RULES], ids=lambda each: each[:40])
+@pytest.mark.parametrize("text", [*expressions(), RULES], ids=lambda text: text[:40])
 def test_what_is_asked_for_exists(text: str) -> None:
     series = {name + end for name, kind in families().items() for end in SUFFIXES[kind]}
     assert named_in(text)
@@ -96,7 +96,7 @@ def test_panels_do_not_overlap() -> None:
         assert not own & taken, panel["title"]
         assert at["x"] + at["w"] <= 24
         taken |= own
-    assert len({each["id"] for each in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
 
 
 def test_every_alert_is_documented() -> None:

@@ -55,7 +55,7 @@ async def test_what_failed_is_named(measure: Measure, caplog: pytest.LogCaptureF
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("chat_aio.web.middleware.authenticated", auth)
         answer = await measured("ada").get("/conversations")
-    (record,) = [each for each in caplog.records if each.name == "chat_aio.web.middleware"]
+    (record,) = [logged for logged in caplog.records if logged.name == "chat_aio.web.middleware"]
     assert [vars(record)[field] for field in FIELDS] == [
         *("GET", f"{BASE}/conversations", answer.headers["X-Request-Id"])
     ]

@@ -166,8 +166,8 @@ async def test_several_chats_in_one_process(database: Database) -> None:
     ):
         await one.api.create_group_conversation("ada")
         group = await two.api.create_group_conversation("ada")
-        for each in (one, two):
-            await each.api.send_message("ada", group.id, "hello")
+        for chat in (one, two):
+            await chat.api.send_message("ada", group.id, "hello")
         assert registry.get_sample_value("chat_aio_sends_total", {"outcome": "stored"}) == 2
         assert registry.get_sample_value("chat_aio_feed_live") == 1
         await one._live.feed.close()

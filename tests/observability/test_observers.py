@@ -24,8 +24,8 @@ class Failing(Observer):
     """Raises whatever it is told."""
 
 
-for each in TOLD:
-    setattr(Failing, each, fail)
+for hook in TOLD:
+    setattr(Failing, hook, fail)
 
 
 async def test_an_observer_that_fails_does_no_harm(

@@ -104,7 +104,7 @@ async def test_a_slow_request_says_where_its_time_went(
     with caplog.at_level(logging.WARNING, "chat_aio.web.slow_requests"):
         await person("alice").get("/conversations?limit=x")
         await person("alice").get(f"/conversations/{group}")
-    (record,) = [each for each in caplog.records if each.name == "chat_aio.web.slow_requests"]
+    (record,) = [logged for logged in caplog.records if logged.name == "chat_aio.web.slow_requests"]
     fields = record.__dict__
     assert fields["route"] == f"{BASE}/conversations/{{conversation_id}}"
     assert fields["milliseconds"] >= fields["paused_milliseconds"] >= 60_000

@@ -35,7 +35,7 @@ class Spans:
         return self._exporter.get_finished_spans()
 
     def named(self, name: str) -> list[ReadableSpan]:
-        return [each for each in self.all() if each.name == name]
+        return [span for span in self.all() if span.name == name]
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_a_request_and_its_batch(measure: Measure, spans: Spans) -> None:
         "chat_aio.batch.messages": 1,
         "chat_aio.batch.outcome": "committed",
     }
-    told = "".join(each.to_json() for each in spans.all())
+    told = "".join(span.to_json() for span in spans.all())
     assert CANARY not in told
     assert conversation_id not in told
 
@@ -91,7 +91,7 @@ async def test_a_batch_names_all_whose_messages_it_carries(measure: Measure, spa
     batches = spans.named("chat_aio.batch")
     linked = [link.context.span_id for batch in batches for link in batch.links]
     assert len(linked) == 20
-    assert set(linked) == {each.context.span_id for each in spans.named(SEND) if each.context}
+    assert set(linked) == {span.context.span_id for span in spans.named(SEND) if span.context}
     for batch in batches:
         assert batch.attributes
         assert batch.attributes["chat_aio.batch.messages"] == len(batch.links)
@@ -117,7 +117,7 @@ async def test_failures_and_users(measure: Measure, spans: Spans) -> None:
     assert failed.attributes["error.type"] == "INTERNAL_ERROR"
     assert unknown.attributes["error.type"] == "NOT_FOUND"
     assert failed.attributes["user.id"] == unknown.attributes["user.id"] == "alice"
-    assert CANARY not in "".join(each.to_json() for each in spans.all())
+    assert CANARY not in "".join(span.to_json() for span in spans.all())
 
 
 async def test_a_stream_is_answered_when_it_opens(measure: Measure, spans: Spans) -> None:

@@ -155,7 +155,7 @@ async def test_parts_come_in_their_order_once(people: People) -> None:
     assert (await append(robot, group, draft, 0, "a")).json == {"isStopped": False}
     assert (await append(robot, group, draft, 0, "other")).code == "DRAFT_CONFLICT"
     assert (await append(robot, group, draft, 1, "b")).status == 200
-    assert [each["text"] for each in await drafts_in(ada, group)] == ["ab"]
+    assert [entry["text"] for entry in await drafts_in(ada, group)] == ["ab"]
 
 
 async def test_a_part_that_is_added_by_many_is_added_once(people: People) -> None:
@@ -276,9 +276,9 @@ async def test_parts_that_come_together_go_out_together() -> None:
         for name in ("a", "b"):
             outbox.put("robot", "here", _drafted(name, number))
         outbox.put("robot", "there", _drafted("c", number))
-    assert [each[:2] for each in told] == [("here", "a"), ("there", "c")]
+    assert [part[:2] for part in told] == [("here", "a"), ("there", "c")]
     await asyncio.wait_for(all_told.wait(), 30)
-    here = [each[1:] for each in told if each[0] == "here"]
+    here = [part[1:] for part in told if part[0] == "here"]
     everything = "".join(f"{number}," for number in range(100))
     assert here == [("a", "0,"), ("b", everything), ("a", everything[2:])]
     outbox.close()
@@ -291,7 +291,7 @@ async def test_a_gap_between_parts_is_told_as_one() -> None:
         outbox.put("robot", "here", _drafted("a", number))
     while len(told) < 2:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
-    assert [(answer.first, answer.last, answer.text) for answer in told] == [
+    assert [(part.first, part.last, part.text) for part in told] == [
         (0, 0, "0,"),
         (3, 4, "3,4,"),
     ]
@@ -328,7 +328,7 @@ async def test_a_writer(people: People, writing: Callable[..., DraftWriter]) -> 
     assert message["body"] == "".join(f"{number} " for number in range(50)) + "x" * 4500
     assert (message["mentions"], message["replyToMessageId"]) == (["ada"], asked["id"])
     assert message["role"] == "assistant"
-    parts = [each.data["payload"] for each in frames[:-1] if each.event]
+    parts = [frame.data["payload"] for frame in frames[:-1] if frame.event]
     assert message["body"].startswith("".join(part["text"] for part in parts))
 
 
@@ -472,7 +472,7 @@ async def test_a_draft_outlives_slow_mode(serve: MakePeople, plugin: Drafts) -> 
     draft = await begin(robot, group)
     await append(robot, group, draft, 0, "second")
     assert (await ask(robot, group, "/finish", draftId=draft)).code == "SLOW_MODE"
-    assert [each["text"] for each in await drafts_in(ada, group)] == ["second"]
+    assert [entry["text"] for entry in await drafts_in(ada, group)] == ["second"]
     await be_slow(ada, group, 0)
     done = await ask(robot, group, "/finish", draftId=draft)
     assert done.json["message"]["body"] == "second"
@@ -562,7 +562,7 @@ async def test_rows_of_other_programs_are_left_out(people: People, database: Dat
     for number, wrong in enumerate(wrongs):
         row = {**kept, "_id": f"x{number}", **wrong}
         await database["drafts"].insert_one(row, bypass_document_validation=True)
-    assert [each["id"] for each in await drafts_in(ada, group)] == [draft]
+    assert [entry["id"] for entry in await drafts_in(ada, group)] == [draft]
     assert (await ask(ada, group, "/stop", draftId="x0")).code == "DRAFT_NOT_FOUND"
 
 

@@ -126,7 +126,7 @@ async def test_a_reported_message_goes_out_with_its_report(serve: MakePeople) ->
     await alice.edit(fine["id"], "bad now")
     await alice.edit(fine["id"], "bad again")
     found = (await mod.get("/moderation/reports")).json["reports"]
-    assert [(each["targetId"], each["evidence"]["body"]) for each in found] == [
+    assert [(message["targetId"], message["evidence"]["body"]) for message in found] == [
         (fine["id"], "bad now"),
         (sent["id"], "bad"),
     ]
@@ -215,7 +215,7 @@ async def test_rules_of_some_conversations(serve: MakePeople) -> None:
     chosen: set[str] = set()
     rules = [
         BlockedWords(["one"], conversations=chosen),
-        BlockedWords(["two"], conversations=lambda each: each.type == "direct"),
+        BlockedWords(["two"], conversations=lambda conversation: conversation.type == "direct"),
     ]
     person = await serve(plugins=[Filter(rules)])
     alice = person("alice")
@@ -226,7 +226,7 @@ async def test_rules_of_some_conversations(serve: MakePeople) -> None:
         for place in (group, direct)
         for body in ("one", "two")
     }
-    assert {each for each, code in said.items() if code} == {(group, "one"), (direct, "two")}
+    assert {key for key, code in said.items() if code} == {(group, "one"), (direct, "two")}
 
 
 def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
@@ -299,7 +299,7 @@ def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
     ],
 )
 def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
-    assert {each: rule.is_broken_by(checked(each)) for each in (*broken, *kept)} == {
+    assert {text: rule.is_broken_by(checked(text)) for text in (*broken, *kept)} == {
         **dict.fromkeys(broken, True),
         **dict.fromkeys(kept, False),
     }
@@ -334,9 +334,9 @@ def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
 )
 def test_attachments(rule: Rule, broken: list[Any], kept: list[Any]) -> None:
     for expected, found in ((True, broken), (False, kept)):
-        for each in found:
-            metadata = {} if each is None else {"attachments": each}
-            assert rule.is_broken_by(checked("x", metadata=metadata)) is expected, each
+        for attachments in found:
+            metadata = {} if attachments is None else {"attachments": attachments}
+            assert rule.is_broken_by(checked("x", metadata=metadata)) is expected, attachments
 
 
 def test_repeats() -> None:

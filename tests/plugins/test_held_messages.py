@@ -103,7 +103,7 @@ async def test_without_a_key_it_is_sent_under_one_of_its_own(people: People) -> 
     group = await alice.group()
     first, second = await hold(alice, group), await hold(alice, group)
     assert first != second
-    answers = [await release(mod, each) for each in (first, second)]
+    answers = [await release(mod, key) for key in (first, second)]
     keys = [answer.json["message"]["clientMessageId"] for answer in answers]
     assert keys == [f"held:{first}", f"held:{second}"]
 
@@ -168,7 +168,7 @@ async def test_only_moderators_see_them(people: People) -> None:
     first = (await mod.get(f"{HELD}?limit=2")).json
     rest = (await mod.get(f"{HELD}?limit=2&cursor={first['nextCursor']}")).json
     listed = [*first["heldMessages"], *rest["heldMessages"]]
-    assert [each["id"] for each in listed] == ids[::-1]
+    assert [row["id"] for row in listed] == ids[::-1]
     assert rest["nextCursor"] is None
     one = listed[0]
     assert (one["senderId"], one["conversationId"], one["body"]) == ("alice", group, "bad 2")
@@ -218,7 +218,7 @@ async def test_many_releases_at_once_send_one_message(
             await hold(alice, group, **given)
             for given in ({}, {"clientMessageId": "key"}, {"clientMessageId": "other"})
         ]
-        mods = [each("mod") for each in (one, two)]
+        mods = [serve("mod") for serve in (one, two)]
         calls = [release(mods[turn % 2], key) for turn in range(8) for key in ids]
         answers = await asyncio.gather(*calls)
         assert {answer.code for answer in answers} <= {None, "HELD_MESSAGE_NOT_FOUND"}
@@ -251,7 +251,7 @@ async def test_a_release_that_dies_is_gone_on_with(people: People, database: Dat
             assert (await release(mod, held_id)).status == 503
         assert await database["messages"].count_documents({"_id": held_id}) == sent
         listed = (await mod.get(HELD)).json["heldMessages"]
-        assert [(each["id"], each["releasedBy"]) for each in listed] == [(held_id, "mod")]
+        assert [(row["id"], row["releasedBy"]) for row in listed] == [(held_id, "mod")]
         answer = await discard(mod, held_id)
         assert (answer.status, answer.code) == (409, "HELD_MESSAGE_RELEASED")
         assert (await release(mod, held_id)).json["message"]["id"] == held_id
@@ -267,7 +267,7 @@ async def test_either_a_release_or_a_discard(people: People, database: Database)
 
     async def scenario() -> None:
         ids = [await hold(alice, group) for _ in range(6)]
-        await asyncio.gather(*(act(mod, each) for each in ids for act in (release, discard)))
+        await asyncio.gather(*(act(mod, key) for key in ids for act in (release, discard)))
         for key in ids:
             acts = [row["action"] async for row in database["audit"].find({"targetId": key})]
             count = await database["messages"].count_documents({"_id": key})
@@ -302,7 +302,7 @@ async def test_who_may_not_write_any_more_sends_nothing(people: People, database
     left = await hold(bob, group)
     await bob.call("DELETE", f"{at}/participants", json={"userId": "bob"})
     assert (await release(mod, left)).code == "FORBIDDEN_WRITE"
-    assert all([(await discard(mod, each)).status == 200 for each in (in_direct, banned, left)])
+    assert all([(await discard(mod, key)).status == 200 for key in (in_direct, banned, left)])
 
 
 async def test_a_key_that_another_message_has_by_now(serve: MakePeople) -> None:

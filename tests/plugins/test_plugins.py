@@ -140,7 +140,7 @@ async def receipts(tab: Tab, count: int) -> list[tuple[str, str, str, Any]]:
             assert data["ephemeral"] is True
             told = (frame.event, data["senderId"], data["conversationId"], data["payload"])
             found.append(told)
-    return sorted(found, key=lambda each: each[:2])
+    return sorted(found, key=lambda receipt: receipt[:2])
 
 
 async def test_a_message_is_delivered_once_to_each_recipient(serve: MakePeople) -> None:
@@ -174,7 +174,7 @@ async def test_a_replay_delivers_as_well(serve: MakePeople) -> None:
     back = f"{group}:1"
     async with alice.tab() as hers, person("bob").tab(back), later("bob").tab(back):
         told = await receipts(hers, 2)
-        assert [each[3] for each in told] == [{"messageId": sent["id"], "seq": 2}] * 2
+        assert [receipt[3] for receipt in told] == [{"messageId": sent["id"], "seq": 2}] * 2
 
 
 async def test_who_has_read_is_told_to_the_others(serve: MakePeople) -> None:
@@ -185,9 +185,9 @@ async def test_who_has_read_is_told_to_the_others(serve: MakePeople) -> None:
     await alice.told_all()
     async with alice.tab() as hers, bob.tab() as his, person("carol").tab() as tab:
         await bob.read(group, sent["id"])
-        for each in (hers, tab):
+        for reader in (hers, tab):
             expected = ("receipt.read", "bob", group, {"messageId": sent["id"]})
-            assert await receipts(each, 1) == [expected]
+            assert await receipts(reader, 1) == [expected]
         await alice.read(group, sent["id"])
         assert (await receipts(his, 1))[0][1] == "alice"
 

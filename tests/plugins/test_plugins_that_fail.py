@@ -91,8 +91,8 @@ async def test_everything_else_goes_on(
         assert await alice.chat_streams() == 1
     opened = ["stream_opened", "stream_opening"] * 2
     heard = [*opened, "message_delivered", "message_delivered", "message_read", "message_delivered"]
-    for each in (before, after):
-        assert each.heard[: len(heard) + 1] == [*heard, "stream_closed"]
+    for plugin in (before, after):
+        assert plugin.heard[: len(heard) + 1] == [*heard, "stream_closed"]
     assert f"a bug in {name}" in caplog.text
 
 

@@ -114,7 +114,7 @@ async def test_the_users_of_a_dead_process_are_offline(
     await alice.direct("carol")
     async with alice.tab() as hers, two("carol").tab(), one("carol").tab(), two("bob").tab():
         came = [await hers.until(lambda frame: frame.event == "presence.online") for _ in range(2)]
-        assert {each[-1].data["senderId"] for each in came} == {"bob", "carol"}
+        assert {frames[-1].data["senderId"] for frames in came} == {"bob", "carol"}
         for task in plugins[1]._tasks:
             task.cancel()
         assert await of(hers, "bob") is False
@@ -160,7 +160,7 @@ async def test_a_closed_chat_leaves_its_users_to_the_others(serve: MakePeople) -
         async with one("bob").tab():
             await closing
             frames = await hers.until(lambda frame: frame.event == "presence.offline")
-            assert [each.data["senderId"] for each in frames if each.event] == ["carol"]
+            assert [frame.data["senderId"] for frame in frames if frame.event] == ["carol"]
 
 
 async def test_many_come_and_go_and_all_agree_in_the_end(

@@ -99,7 +99,7 @@ async def test_who_comes_back_after_a_crash_is_told_online(
             await until(is_noted)
             await bob.send(direct, "hi")
             frames = await hers.until(lambda frame: frame.event == "message.created")
-            told = [(each.event, each.data["senderId"]) for each in frames[:-1] if each.event]
+            told = [(frame.event, frame.data["senderId"]) for frame in frames[:-1] if frame.event]
             assert told == [("presence.online", "bob")]
             assert await is_online(alice, "bob") is True
 

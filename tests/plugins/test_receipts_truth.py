@@ -46,12 +46,12 @@ async def test_who_reads_no_further_tells_nobody(serve: MakePeople) -> None:
     first, second = [await alice.send(group, name) for name in ("first", "second")]
     await alice.told_all()
     async with alice.tab() as hers, bob.tab() as his:
-        for each in (second, first, second):
-            await bob.read(group, each["id"])
+        for message in (second, first, second):
+            await bob.read(group, message["id"])
         third = await alice.send(group, "third")
         await bob.read(group, third["id"])
         told = await receipts(hers, 3)
-        read = [each[3]["messageId"] for each in told if each[0] == "receipt.read"]
+        read = [receipt[3]["messageId"] for receipt in told if receipt[0] == "receipt.read"]
         assert read == [second["id"], third["id"]]
         updates = [await next_of(his, "read.updated") for _ in range(2)]
         assert [update["messageId"] for update in updates] == [second["id"], third["id"]]

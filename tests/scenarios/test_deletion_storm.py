@@ -180,8 +180,8 @@ async def test_a_pair_finds_itself_again_under_deletions(
         await asyncio.gather(*map(find, range(32)), delete(number, found.id))
     last = await chats[0].api.get_or_create_conversation("alice", "bob")
     assert len({*deleted, last.id}) == 7
-    for each in deleted:
-        await expect_gone(database, each)
+    for conversation_id in deleted:
+        await expect_gone(database, conversation_id)
 
 
 async def test_a_key_finds_a_group_under_deletions(make_chat: MakeChat, database: Database) -> None:

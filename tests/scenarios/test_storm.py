@@ -63,13 +63,13 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
             return sent
 
         ready = [asyncio.Event() for _ in range(6)]
-        readers = [asyncio.create_task(read(place, each)) for place, each in enumerate(ready)]
-        await asyncio.gather(*(each.wait() for each in ready))
+        readers = [asyncio.create_task(read(place, event)) for place, event in enumerate(ready)]
+        await asyncio.gather(*(event.wait() for event in ready))
         acknowledged = [
             message for sent in await asyncio.gather(*map(send, range(SENDERS))) for message in sent
         ]
         expected = defaultdict(list)
-        for message in sorted(acknowledged, key=lambda each: int(each["seq"])):
+        for message in sorted(acknowledged, key=lambda answer: int(answer["seq"])):
             expected[message["conversationId"]].append((message["seq"], message["id"]))
         for conversation_id in ids:
             seqs = [seq for seq, _ in expected[conversation_id]]

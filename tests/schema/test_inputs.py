@@ -187,7 +187,7 @@ def test_there_is_a_sentence_for_each_way_to_be_wrong() -> None:
             try:
                 shape.model_validate({name: value})
             except ValidationError as error:
-                found |= {each["type"] for each in error.errors()}
+                found |= {error_detail["type"] for error_detail in error.errors()}
     assert found == inputs.SENTENCES.keys()
 
 

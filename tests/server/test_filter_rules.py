@@ -48,7 +48,7 @@ def test_the_example_has_the_rules_of_the_python_beside_it(example: Path) -> Non
 
 def test_config_shows_the_rules(example: Path) -> None:
     result = CliRunner().invoke(main, ["config", "--config", str(example)])
-    (line,) = (each for each in result.output.splitlines() if each.startswith("filter_rules "))
+    (line,) = (text for text in result.output.splitlines() if text.startswith("filter_rules "))
     assert '{"rule": "links", "denied_hosts": ["evil.example"]}' in line
     assert line.endswith(f"{example}: filter_rules")
 
@@ -87,7 +87,7 @@ async def test_what_the_file_forbids_is_refused_held_or_reported(
 
 def test_each_key_is_a_parameter_of_the_rule() -> None:
     """A new parameter of a rule is a key by itself."""
-    ours = [each for each in Rule.__subclasses__() if each.__module__ == Rule.__module__]
+    ours = [kind for kind in Rule.__subclasses__() if kind.__module__ == Rule.__module__]
     assert [*RULES.values()] == ours
     common: dict[str, Any] = {
         "action": "hold",

@@ -59,8 +59,8 @@ async def test_a_head_in_pieces_and_what_follows(place: tuple[str, int]) -> None
     """Whoever waits with the next request is not in the way of anybody."""
     reader, writer = await asyncio.open_connection(*place)
     async with asyncio.timeout(PATIENCE):
-        for each in (REQUEST[:20], REQUEST[20:-3], REQUEST[-3:-1], REQUEST[-1:]):
-            writer.write(each)
+        for part in (REQUEST[:20], REQUEST[20:-3], REQUEST[-3:-1], REQUEST[-1:]):
+            writer.write(part)
             await writer.drain()
         assert (await reader.readuntil(b"well")).startswith(b"HTTP/1.1 200")
         silent, waiting = await asyncio.open_connection(*place)

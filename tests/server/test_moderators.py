@@ -26,7 +26,7 @@ DOORS = [
 
 
 def headers_of(user_id: str, *says: str) -> CIMultiDict[str]:
-    return CIMultiDict([("X-User", user_id), *((HEADER, say) for say in says)])
+    return CIMultiDict([("X-User", user_id), *((HEADER, value) for value in says)])
 
 
 async def call(

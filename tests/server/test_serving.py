@@ -128,8 +128,8 @@ async def test_shutdown(mongo_url: str, database: Database, session: ClientSessi
     async with AsyncExitStack() as streams, service.running():
         group = await make_group(session, service.base, "ada", "deaf")
         tabs = [
-            Tab(await streams.enter_async_context(stream_of(session, service, f"u{each}")))
-            for each in range(200)
+            Tab(await streams.enter_async_context(stream_of(session, service, f"u{number}")))
+            for number in range(200)
         ]
         with socket.socket() as deaf, socket.socket() as halting:
             await ask(deaf, service, STREAM_OF_DEAF)
@@ -174,7 +174,7 @@ async def test_workers_that_die(mongo_url: str, database: Database) -> None:
         *_, third = await service.has_served(3)
         service.send(signal.SIGKILL)
         await service.ended()
-        await until(lambda: not any(is_alive(each) for each in (first, second, third)))
+        await until(lambda: not any(is_alive(pid) for pid in (first, second, third)))
 
 
 async def test_wrong_settings_after_a_reload(
@@ -238,7 +238,7 @@ async def test_workers_restart(mongo_url: str, database: Database, session: Clie
         async def restart() -> None:
             service.send(signal.SIGHUP)
             new = await service.has_served(4)
-            assert not any(is_alive(each) for each in old)
+            assert not any(is_alive(pid) for pid in old)
             assert len(set(new)) == 4
 
         load = await loaded(session, [service], restart)

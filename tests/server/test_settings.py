@@ -88,7 +88,7 @@ def setting(request: pytest.FixtureRequest) -> Setting:
 
 def as_found(value: Any) -> Any:
     """Without an order, where it has none; tables cannot be in a set."""
-    is_plain = isinstance(value, tuple) and not any(isinstance(each, dict) for each in value)
+    is_plain = isinstance(value, tuple) and not any(isinstance(item, dict) for item in value)
     return frozenset(value) if is_plain else value
 
 
@@ -112,7 +112,9 @@ def test_each_is_a_flag_a_variable_and_a_key(
         flags = [setting.flag if meant else setting.flag.replace("--", "--no-")]
     result = shown(*flags, "--config", config)
     assert result.exit_code == 0, result.output
-    (line,) = (each for each in result.output.splitlines() if each.startswith(f"{setting.name} "))
+    (line,) = (
+        printed for printed in result.output.splitlines() if printed.startswith(f"{setting.name} ")
+    )
     assert line.endswith(f" {setting.flag}")
 
 
@@ -189,7 +191,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, each) for name in WRONG for each in WRONG[name]])
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, value) for name in WRONG for value in WRONG[name]]
+)
 def test_what_cannot_be_is_one_line(name: str, text: str, tmp_path: Path) -> None:
     """It names the place, and nothing is started. A part of a password is not repeated."""
     setting, file = SETTINGS[name], tmp_path / "chat.toml"
@@ -281,10 +285,10 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
     own = {"self", "database", "options"}
     given = set(inspect.signature(Chat.__init__).parameters) - own
     assert given <= {*SETTINGS, *(text.split(" ")[0] for text in LIBRARY_ONLY)}
-    plugins = [each for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
+    plugins = [kind for kind in Plugin.__subclasses__() if kind.__module__.startswith("chat_aio.")]
     ours = [plugin for plugin in plugins if plugin.__name__ not in LIBRARY_ONLY]
     # No name switches on webhooks, but their URL.
-    assert {each.__name__.lower() for each in ours} == {*PLUGINS, "webhooks"}
+    assert {kind.__name__.lower() for kind in ours} == {*PLUGINS, "webhooks"}
     for made in (*ours, Metrics, Tracing):
         for name in set(inspect.signature(made).parameters):
             prefix = made.__name__.lower().replace("webhooks", "webhook")
@@ -295,8 +299,8 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
 def test_every_plugin_can_be_named() -> None:
     settings = settings_from(plugins=",".join(PLUGINS), drafts_assistants="robot")
     made = plugins_of(settings)
-    assert [type(each).__name__.lower() for each in made] == [*PLUGINS]
-    (drafts,) = (each for each in made if isinstance(each, Drafts))
+    assert [type(plugin).__name__.lower() for plugin in made] == [*PLUGINS]
+    (drafts,) = (plugin for plugin in made if isinstance(plugin, Drafts))
     assert [drafts._may_draft(name) for name in ("robot", "ada")] == [True, False]
 
 
@@ -367,7 +371,7 @@ def test_plugins_and_observers_are_made_as_the_settings_say(
         plugins="presence,receipts", presence_offline_delay_ms="7", presence_lease_seconds="3"
     )
     made = plugins_of(settings)
-    assert [type(each).__name__ for each in made] == ["Presence", "Receipts"]
+    assert [type(plugin).__name__ for plugin in made] == ["Presence", "Receipts"]
     presence: Any = made[0]
     assert (presence._delay, presence._lease) == (0.007, 3)
     assert observers_of(settings_from(metrics=False)) == []

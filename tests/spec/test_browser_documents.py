@@ -89,7 +89,7 @@ def test_colours_are_as_documented() -> None:
         light, _, dark = cells[1].strip("| ").partition("; ")
         if "-font" in cells[0]:
             continue
-        pairs = zip(*(re.split(r", | and ", each) for each in (light, dark)), strict=True)
+        pairs = zip(*(re.split(r", | and ", text) for text in (light, dark)), strict=True)
         for name, (by_day, by_night) in zip(properties, pairs, strict=True):
             assert f"var({name}, light-dark({by_day}, {by_night}))" in VIEWS
 

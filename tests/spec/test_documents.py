@@ -128,9 +128,7 @@ def test_every_route_of_a_plugin_is_documented() -> None:
 
 def test_every_error_is_documented() -> None:
     documented = [(int(row[0].strip("| ")), row[1]) for row in table("Status")]
-    assert documented == sorted(
-        (answer.status, code) for code, answer in ChatError.catalogue.items()
-    )
+    assert documented == sorted((error.status, code) for code, error in ChatError.catalogue.items())
 
 
 def test_every_error_of_any_route_is_documented() -> None:
@@ -214,10 +212,10 @@ def test_commands_are_named_in_full() -> None:
     text = "\n".join(page.read_text() for page in pages)
     with_options = re.findall(r"`([a-z][a-z -]*?) --[a-z-]+[^`]*`", text)
     of_codes = re.findall(r"`([a-z -]+)`", "".join(re.findall(r"^\| [34] \|.*", text, re.M)))
-    named = {with_option.removeprefix("chat-aio ") for with_option in (*with_options, *of_codes)}
+    named = {name.removeprefix("chat-aio ") for name in (*with_options, *of_codes)}
     assert {"retention", "check", "legal-hold place"} <= named
     others = ("docker", "mongo", "opentelemetry")
-    assert {each for each in named - names if not each.startswith(others)} == set()
+    assert {command for command in named - names if not command.startswith(others)} == set()
 
 
 def test_the_file_of_the_documents_is_one(tmp_path: Path) -> None:
@@ -241,7 +239,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
     shown = [
         param for param in command.params if isinstance(param, click.Option) and not param.hidden
     ]
-    yield " ".join(names), [each.opts[0] for each in shown]
+    yield " ".join(names), [index.opts[0] for index in shown]
 
 
 @pytest.mark.parametrize(
@@ -373,14 +371,14 @@ async def be_notified(person: People, group_id: str, told: Told) -> None:
 
 def test_index_files_name_what_they_serve() -> None:
     found = list(indexes.load())
-    assert {each.collection for each in found} <= set(COLLECTIONS)
-    assert all(each.serves["what"] and each.serves["find"] for each in found)
-    assert len({(each.collection, each.name) for each in found}) == len(found)
+    assert {option.collection for option in found} <= set(COLLECTIONS)
+    assert all(index.serves["what"] and index.serves["find"] for index in found)
+    assert len({(index.collection, index.name) for index in found}) == len(found)
     for file in (ROOT / "indexes").iterdir():
         assert json.loads(file.read_text())["collection"] == file.stem
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     for link, place in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text()):
         if not link.startswith("http"):

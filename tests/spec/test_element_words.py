@@ -12,7 +12,7 @@ from tests.support.page_texts import Text, placeholders_in, texts_in
 FILES = {path.stem: path for path in sorted(BROWSER.glob("element/words-*.js"))}
 ENGLISH = texts_in(FILES["words-en"])
 CODE = "".join(
-    each.read_text() for each in sorted(BROWSER.glob("element/*.js")) if each.stem not in FILES
+    file.read_text() for file in sorted(BROWSER.glob("element/*.js")) if file.stem not in FILES
 )
 SAID = {*re.findall(r'\bsay\("([\w.]+)"', CODE)}
 
@@ -38,7 +38,7 @@ def test_each_language_has_all_words(name: str) -> None:
 
 def test_all_words_are_said() -> None:
     named = {text for text in ENGLISH if not text.startswith("problem.")}
-    assert {each for each in named if f'"{each}"' not in CODE} == set()
+    assert {key for key in named if f'"{key}"' not in CODE} == set()
     assert named >= SAID
 
 

@@ -141,10 +141,12 @@ def test_no_driver_call_is_cancelled() -> None:
 
 
 def test_loop_variables_have_the_name_of_what_they_are() -> None:
-    """A message, never an `each`."""
+    """A message, never an `each`, in tests and scripts as well."""
+    folders = (PACKAGE.parent / name for name in ("chat_aio", "tests", "scripts", "examples"))
     found = [
-        f"{place(file)}:{node.lineno}"
-        for file in FILES
+        f"{file.relative_to(PACKAGE.parent)}:{node.lineno}"
+        for folder in folders
+        for file in sorted(folder.rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text()))
         if (isinstance(node, ast.Name) and node.id == "each")
         or (isinstance(node, ast.arg) and node.arg == "each")

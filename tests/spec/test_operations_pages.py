@@ -33,8 +33,8 @@ MOUNT = "/api/chat"
 def manifests() -> dict[tuple[str, str], Any]:
     """The manifests by kind and name."""
     blocks = re.findall(r"^```yaml\n(.*?)^```$", KUBERNETES, re.DOTALL | re.MULTILINE)
-    parsed = [each for block in blocks for each in yaml.safe_load_all(block)]
-    found = {(event["kind"], event["metadata"]["name"]): event for event in parsed}
+    parsed = [document for block in blocks for document in yaml.safe_load_all(block)]
+    found = {(manifest["kind"], manifest["metadata"]["name"]): manifest for manifest in parsed}
     assert len(found) == len(parsed)
     return found
 
@@ -60,7 +60,7 @@ def test_the_file_is_valid(manifests: dict[tuple[str, str], Any], tmp_path: Path
 
 
 def environment(container: Any) -> dict[str, Any]:
-    return {each["name"]: each.get("value") for each in container["env"]}
+    return {variable["name"]: variable.get("value") for variable in container["env"]}
 
 
 def test_variables_and_commands_exist(manifests: dict[tuple[str, str], Any]) -> None:

@@ -49,7 +49,7 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     )
     folder, *names = (await output_of("-c", program, cwd=tmp_path)).split()
     assert folder == str(installed / "chat_aio" / "indexes")
-    assert names == [each.name for each in indexes.load()]
+    assert names == [index.name for index in indexes.load()]
 
 
 def names_in(folder: Path) -> set[str]:

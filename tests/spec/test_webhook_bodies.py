@@ -52,7 +52,7 @@ async def bodies(serve: MakePeople, database: Database) -> dict[str, Any]:
         await database["settings"].update_one({"_id": "webhooks:default"}, lost)
         async with Chat(database, plugins=[quick(receiver.url)]):
             await all_posted(database, 11)
-    return {message.type: message.body for message in receiver.taken}
+    return {event.type: event.body for event in receiver.taken}
 
 
 async def test_the_bodies_are_those_of_a_running_service(

@@ -13,7 +13,7 @@ from chat_aio.web.browser_files import BROWSER
 from tests.support.page_texts import Text, languages, placeholders_in, texts_of
 
 ENGLISH = texts_of("en")
-OTHERS = [each for each in languages() if each != "en"]
+OTHERS = [language for language in languages() if language != "en"]
 MODULES = [
     path
     for path in sorted((*STATIC.rglob("*.js"), *BROWSER.glob("*.js")))
@@ -170,13 +170,13 @@ def test_the_page_has_the_english_texts_itself() -> None:
     """So it can be read before a script has run, and names each of them for other languages."""
     found = marked_in_the_page()
     assert len(found) > 80
-    assert [each for each in found if ENGLISH.get(each[2]) != each[1]] == []
+    assert [mark for mark in found if ENGLISH.get(mark[2]) != mark[1]] == []
 
 
 def test_style_sheets_have_no_words() -> None:
     for sheet in STATIC.glob("*.css"):
         drawn = re.findall(r"content: ([^;]+);", sheet.read_text())
-        assert not [each for each in drawn if re.search(r'"[^"]*[A-Za-z]', each)], sheet.name
+        assert not [text for text in drawn if re.search(r'"[^"]*[A-Za-z]', text)], sheet.name
 
 
 def test_style_sheets_know_no_left_and_right() -> None:

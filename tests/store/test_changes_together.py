@@ -27,11 +27,11 @@ async def chats(database: Database) -> AsyncIterator[list[Chat]]:
     """Three processes, as far as the database knows."""
     options = Options(replay_buffer_seconds=1, storage_timeout_seconds=60)
     found = [Chat(database, options=options) for _ in range(3)]
-    for each in found:
-        await each.open()
+    for chat in found:
+        await chat.open()
     yield found
-    for each in found:
-        await each.close()
+    for chat in found:
+        await chat.close()
 
 
 class Sizes:
@@ -90,7 +90,7 @@ async def test_one_that_is_refused_fails_alone(chats: list[Chat]) -> None:
     assert max(sizes.seen) > 1
     assert not isinstance(added, BaseException)
     assert isinstance(left, LastAdminRemaining)
-    assert len([each for each in joined if isinstance(each, BaseException)]) == 1
+    assert len([outcome for outcome in joined if isinstance(outcome, BaseException)]) == 1
     found = await chat.api.get_conversation("alice", group.id)
     (who,) = found.roles.keys() & {"dan", "eve"}
     assert found.roles.keys() == {"alice", "bob", "carol", who}
@@ -110,7 +110,7 @@ async def test_a_full_group_takes_as_many_as_there_is_room_for(chats: list[Chat]
         return_exceptions=True,
     )
     refused = [answer for answer in answers if isinstance(answer, BaseException)]
-    assert {type(each) for each in refused} == {GroupLimitExceeded}
+    assert {type(error) for error in refused} == {GroupLimitExceeded}
     assert len(answers) - len(refused) == 5
 
 

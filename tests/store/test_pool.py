@@ -15,11 +15,11 @@ from tests.support.pool import DATABASES, FLAGS, Database, Pool
 async def filled(pool: Pool, client: AsyncMongoClient[dict[str, Any]]) -> set[str]:
     """Use so many databases that the next one is used again; their names."""
     taken = [await pool.take(client) for _ in range(DATABASES)]
-    for each in taken:
-        async with Chat(each, options=Options(replay_buffer_seconds=1)) as chat:
+    for database in taken:
+        async with Chat(database, options=Options(replay_buffer_seconds=1)) as chat:
             await chat.api.create_group_conversation("alice")
-        pool.give_back(each)
-    return {each.name for each in taken}
+        pool.give_back(database)
+    return {database.name for database in taken}
 
 
 async def test_nothing_is_left_of_an_earlier_test(database: Database, monkeypatch: Any) -> None:

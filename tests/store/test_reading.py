@@ -76,7 +76,7 @@ async def test_a_read_state_never_moves_back(make_store: MakeStore) -> None:
         highest[user_id] = max(highest[user_id], number + 1)
         assert (await last_read(stores[0], group))[user_id] >= highest[user_id]
 
-    await asyncio.gather(*(mark(place, *each) for place, each in enumerate(marks)))
+    await asyncio.gather(*(mark(place, *marking) for place, marking in enumerate(marks)))
     assert await last_read(stores[0], group) == dict.fromkeys(users, 10)
     found = await stores[0].database.conversations.find_one({"_id": group["_id"]})
     assert {participant["lastReadMessageId"] for participant in found["participants"]} == {

@@ -373,7 +373,7 @@ async def test_any_id_is_counted(store: Store, user_id: str) -> None:
     name = group["_id"]
     for _ in range(3):
         await store.send(group, user_id)
-    await store.send(group, next(each for each in STRANGE if each != user_id))
+    await store.send(group, next(user for user in STRANGE if user != user_id))
     async with counting(store) as found:
         await require_true(store, name, *STRANGE)
     await store.change(name, remove=(user_id,))

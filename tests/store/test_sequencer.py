@@ -112,7 +112,7 @@ async def test_a_neighbour_that_moved_does_not_stop_the_others(store: Store) -> 
     moved, still = await store.conversation("alice"), await store.conversation("alice")
     await store.change(moved["_id"], add=("bob",))
     outcomes = await asyncio.gather(
-        *(store.send(each) for each in (moved, still) * 4), return_exceptions=True
+        *(store.send(conversation) for conversation in (moved, still) * 4), return_exceptions=True
     )
     assert [isinstance(outcome, EpochChanged) for outcome in outcomes] == [True, False] * 4
     assert await stored_seqs(store, still["_id"]) == [1, 2, 3, 4]
@@ -237,8 +237,8 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
                 {"_id": row["_id"]}, {"$inc": {"fence": 1}}, session=session
             )
         sending = []
-        for place, each in enumerate(locked, 1):  # One by one, so that each is a flight.
-            sending.append(asyncio.create_task(store.send(each)))
+        for place, row in enumerate(locked, 1):  # One by one, so that each is a flight.
+            sending.append(asyncio.create_task(store.send(row)))
             while len(store.sequencer._contended) < min(place, MAX_APART):  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
         async with asyncio.timeout(20):
@@ -268,7 +268,7 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
     async def scenario() -> None:
         last = (await stored_seqs(store, group["_id"]) or [0])[-1]
         outcomes = await asyncio.gather(
-            *(send(each) for each in ("alice", "bob", "carol") * 4),
+            *(send(name) for name in ("alice", "bob", "carol") * 4),
             *(send("alice", other) for _ in range(4)),
             return_exceptions=True,
         )

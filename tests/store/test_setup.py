@@ -36,11 +36,11 @@ def stages(plan: Any) -> Iterator[dict[str, Any]]:
     if isinstance(plan, dict):
         if "stage" in plan:
             yield plan
-        for each in plan.values():
-            yield from stages(each)
+        for part in plan.values():
+            yield from stages(part)
     elif isinstance(plan, list):
-        for each in plan:
-            yield from stages(each)
+        for part in plan:
+            yield from stages(part)
 
 
 async def test_signals_are_removed_after_a_minute(store: Store) -> None:
@@ -84,13 +84,13 @@ async def faults_of(store: Store, index: Index) -> list[str]:
     collection = store.database.collection(index.collection)
     query = collection.find(index.serves["find"], index.serves.get("projection"))
     if "sort" in index.serves:
-        query = query.sort([tuple(serve) for serve in index.serves["sort"]])
+        query = query.sort([tuple(key) for key in index.serves["sort"]])
     if index.serves.get("hinted"):
         query = query.hint(index.name)
     plan = (await query.explain())["queryPlanner"]["winningPlan"]
     found = list(stages(plan))
-    used = {each["indexName"] for each in found if each["stage"] == "IXSCAN"}
-    names = {each["stage"] for each in found}
+    used = {stage["indexName"] for stage in found if stage["stage"] == "IXSCAN"}
+    names = {stage["stage"] for stage in found}
     faults = [] if used == {index.name} else [f"{used} serves"]
     if "SORT" in names:
         faults.append("it is sorted")
@@ -115,8 +115,8 @@ async def test_own_messages_are_counted_without_going_through_others(store: Stor
     times slower)."""
     small = [await store.conversation("alice", "bob") for _ in range(2)]
     large = [await store.conversation("alice", "bob") for _ in range(2)]
-    await asyncio.gather(*(store.send(each, "bob") for each in small for _ in range(5)))
-    await asyncio.gather(*(store.send(each, "bob") for each in large for _ in range(400)))
+    await asyncio.gather(*(store.send(group, "bob") for group in small for _ in range(5)))
+    await asyncio.gather(*(store.send(group, "bob") for group in large for _ in range(400)))
     await store.database.counters.update_many({}, {"$unset": {"counted": ""}})
 
     async def counted(groups: list[ConversationDocument]) -> list[int]:

@@ -24,7 +24,7 @@ async def test_it_is_who_is_found_one_by_one(store: Store, seed: int) -> None:
     with patch.object(conversations, "SHARED_AT_A_TIME", 2):
         for user in users:
             others = {*dice.sample(users, 8), "nobody"}
-            expected = {other for each in groups if user in each for other in each & others}
+            expected = {other for group in groups if user in group for other in group & others}
             found = await conversations.users_sharing_conversation(store.database, user, others)
             assert found == expected - {user}
 

@@ -51,6 +51,6 @@ async def test_snapshots_are_bounded_by_participants(store: Store) -> None:
     groups = [await store.conversation("alice", "bob") for _ in range(4)]
     for group in groups:
         await snapshots.find(group["_id"])
-    assert list(snapshots._kept) == [each["_id"] for each in groups[2:]]
+    assert list(snapshots._kept) == [group["_id"] for group in groups[2:]]
     assert snapshots._room == 1
     assert await snapshots.find("unknown") is None

@@ -45,8 +45,8 @@ class Clients:
     async def close(self) -> None:
         if self.made[0]._topology._lock.locked():
             self.made[0]._topology._lock.release()
-        for each in self.made:
-            await each.close()
+        for client in self.made:
+            await client.close()
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ async def test_a_start_sets_what_is_missing_and_leaves_what_is_the_hosts(
     assert "validator of bans does not exist" in caplog.text
     await make_chat()
     found = await validators(database)
-    assert {each: found[each] for each in given} == {
+    assert {name: found[name] for name in given} == {
         "messages": own,
         "invites": shapes.validator("invites"),
         "mutes": newer,
@@ -67,7 +67,7 @@ async def test_a_start_sets_what_is_missing_and_leaves_what_is_the_hosts(
 
 async def validators(database: Database) -> dict[str, Any]:
     found = await database.list_collections()
-    return {each["name"]: each["options"].get("validator") async for each in found}
+    return {row["name"]: row["options"].get("validator") async for row in found}
 
 
 async def test_they_refuse_what_readers_would_leave_out(

@@ -33,7 +33,7 @@ def types_in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     is_of: Any = filtering._type_op
 
     def is_of_any(value: Any, types: Any, **given: Any) -> bool:
-        return any(is_of(value, each, **given) for each in ([types], types)[type(types) is list])
+        return any(is_of(value, kind, **given) for kind in ([types], types)[type(types) is list])
 
     monkeypatch.setitem(filtering._filterer_inst._operator_map, "$type", is_of_any)
 

@@ -28,5 +28,5 @@ async def age(database: Database, minutes: float = 10) -> None:
         is_there = {"$eq": [{"$type": f"$$this.{name}"}, "date"]}
         then = {"$subtract": [f"$$this.{name}", by]}
         times[name] = {"$cond": [is_there, then, "$$REMOVE"]}
-    each = {"$map": {"input": "$participants", "in": {"$mergeObjects": ["$$this", times]}}}
-    await database["conversations"].update_many({}, [{"$set": {"participants": each}}])
+    aged = {"$map": {"input": "$participants", "in": {"$mergeObjects": ["$$this", times]}}}
+    await database["conversations"].update_many({}, [{"$set": {"participants": aged}}])

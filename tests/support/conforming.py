@@ -95,5 +95,5 @@ def _place_of(method: str, path: str) -> str | None:
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
     """Literal paths stand before those with parameters, which would match them as well."""
-    paths = sorted(description()["paths"].keys() - {"/stream"}, key=lambda each: each.count("{"))
+    paths = sorted(description()["paths"].keys() - {"/stream"}, key=lambda path: path.count("{"))
     return [(re.compile(re.sub(r"\{\w+\}", "[^/]+", path) + "/?"), path) for path in paths]

@@ -49,8 +49,8 @@ class Guarded:
         connection string."""
         role = documented_role(database)
         name, actions = role.pop("role"), role["privileges"][0]["actions"]
-        for each in without:
-            actions.remove(each)
+        for action in without:
+            actions.remove(action)
         await self.admin[database].command("createRole", name, **role)
         return await self.add_user("chat", database, name)
 

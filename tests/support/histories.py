@@ -93,7 +93,7 @@ def counted(histories: Iterable[Sequence[Row]], days: Iterable[str]) -> dict[str
             found[day] = {
                 "messages": len(of_day),
                 "activeUsers": len({message["senderId"] for message in of_day}),
-                "activeConversations": len({each["conversationId"] for each in of_day}),
+                "activeConversations": len({message["conversationId"] for message in of_day}),
                 "seconds": sorted(
                     seconds
                     for messages in histories

@@ -48,7 +48,7 @@ class Load:
         """Load before, during and after; until every reader has been told every message."""
         await self._send("w1", "for a position", note=False)
         async with asyncio.timeout(90), asyncio.TaskGroup() as group:
-            readers = [group.create_task(self._read(each)) for each in READERS]
+            readers = [group.create_task(self._read(reader)) for reader in READERS]
             await self._until(lambda: len(self._reading) == len(READERS))
             writers = [group.create_task(self._write(writer)) for writer in WRITERS]
             await self.more(40)

@@ -14,14 +14,14 @@ def alteration(
 ) -> MembershipChange | None:
     """The change that brings `add` in, or `remove` out; None where that is so already."""
     inside = {participant["userId"] for participant in locked.conversation["participants"]}
-    added = [each for each in add if each not in inside]
-    removed = [each for each in remove if each in inside]
+    added = [user_id for user_id in add if user_id not in inside]
+    removed = [user_id for user_id in remove if user_id in inside]
     if not added and not removed:
         return None
     at = utc_now()
     kind: ChangeKind = "participant.added" if added else "participant.removed"
     return MembershipChange(
-        added=tuple(new_participant(each, role="member", at=at) for each in added),
+        added=tuple(new_participant(user_id, role="member", at=at) for user_id in added),
         removed=tuple(removed),
         change={
             "id": new_id(),

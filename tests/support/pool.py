@@ -25,7 +25,7 @@ DATABASES = 4
 
 EMPTYING_MS = 5_000
 
-FLAGS = frozenset(each.only_with for each in indexes.load() if each.only_with)
+FLAGS = frozenset(index.only_with for index in indexes.load() if index.only_with)
 """The options that need indexes of their own: each database has those as well."""
 
 Database = AsyncDatabase[dict[str, Any]]

@@ -159,8 +159,8 @@ class ReplicaSet:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 said = await asyncio.gather(*(member.hello() for member in self.members))
-                primaries = [_written(each) for each in said if each.get("isWritablePrimary")]
-                others = [_written(each) for each in said if each.get("secondary")]
+                primaries = [_written(answer) for answer in said if answer.get("isWritablePrimary")]
+                others = [_written(answer) for answer in said if answer.get("secondary")]
                 if len(primaries) == 1 and len(others) == self._size - 1:
                     seen = seen or primaries[0]
                     if all(other >= seen for other in others):
@@ -189,7 +189,7 @@ class ReplicaSet:
             await primary.command("replSetStepDown", 5, force=True)
 
     async def _initiate(self) -> None:
-        hosts = [{"_id": place, "host": each.host} for place, each in enumerate(self.members)]
+        hosts = [{"_id": place, "host": member.host} for place, member in enumerate(self.members)]
         config = {"_id": REPLICA_SET, "members": hosts, "settings": SETTINGS}
         for member in self.members:
             while not await member.hello():
@@ -205,8 +205,8 @@ class ReplicaSet:
                 self.resume(member)
         with suppress(TimeoutError):
             async with asyncio.timeout(ANSWER_SECONDS):
-                await asyncio.gather(*(each.client.close() for each in self.members))
-        await asyncio.gather(*(each.end() for each in self.members))
+                await asyncio.gather(*(member.client.close() for member in self.members))
+        await asyncio.gather(*(member.end() for member in self.members))
 
 
 def _written(said: dict[str, Any]) -> tuple[int, Timestamp]:

@@ -103,8 +103,8 @@ def naive_prefix_score(query: str, body: str) -> int:
 
 def _count(term: str, terms: Iterable[str]) -> int:
     if _is_unspaced(term[0]):
-        return sum(each.count(term) for each in terms)
-    return sum(each == term for each in terms)
+        return sum(other.count(term) for other in terms)
+    return sum(other == term for other in terms)
 
 
 def _is_unspaced(character: str) -> bool:

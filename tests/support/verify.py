@@ -12,7 +12,7 @@ async def snapshot(viewer: Person) -> State:
     """All that a viewer can see: conversations by id, each with its main list and the threads of
     that, in list order."""
     page = (await viewer.get("/conversations")).json
-    state: State = {each["id"]: each for each in page["conversations"]}
+    state: State = {conversation["id"]: conversation for conversation in page["conversations"]}
     for conversation_id, conversation in state.items():
         here = f"/conversations/{conversation_id}"
         conversation["messages"] = await _listed(viewer, f"{here}/messages")
@@ -63,7 +63,7 @@ async def verify_action(
             state = applied(state, frame, viewer)
         after = await snapshot(viewer)
         assert list(state.items()) == list(after.items())
-    return [each for each in frames if each.event]
+    return [frame for frame in frames if frame.event]
 
 
 def _id(frame: Frame) -> str:

@@ -85,7 +85,7 @@ async def test_calls_that_end_by_their_timeouts_are_not_stuck() -> None:
         for _ in range(5):
             together = (calls.run(unreachable, seconds=0.02) for _ in range(50))
             found = await asyncio.gather(*together, return_exceptions=True)
-            assert {type(each) for each in found} <= {ConnectionError, LateCall}
+            assert {type(error) for error in found} <= {ConnectionError, LateCall}
             assert not calls.is_stuck
 
 

@@ -121,7 +121,7 @@ def test_every_disguise_is_seen_through(pair: tuple[str, str]) -> None:
 @given(letters, letters)
 def test_plain_words_are_found_only_as_themselves(word: str, other: str) -> None:
     """Words of letters alone, written as they are, none of them three times in a row."""
-    thrice = any(each * 3 in other for each in other)
+    thrice = any(letter * 3 in other for letter in other)
     assert finds(other, Lexicon([word])) == (word == other) or thrice
 
 

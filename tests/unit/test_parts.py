@@ -16,7 +16,7 @@ from chat_aio.store.mapping import grouped
 def test_an_error_code_cannot_be_declared_twice() -> None:
     with pytest.raises(TypeError, match="declared twice"):
         type("Again", (ChatError,), {"code": "INVALID_INPUT", "status": 400})
-    assert all(each.__doc__ for each in ChatError.catalogue.values())
+    assert all(error.__doc__ for error in ChatError.catalogue.values())
 
 
 @pytest.mark.parametrize("name", ["max_body_bytes", "hook_timeout_seconds", "replay_limit"])

@@ -57,7 +57,7 @@ def test_terms_are_in_normal_form(text: str) -> None:
     for term in terms_of(text):
         assert term
         assert not term.isspace()
-        assert all(unicodedata.category(each)[0] in "LNM" for each in term)
+        assert all(unicodedata.category(character)[0] in "LNM" for character in term)
 
 
 def test_a_run_is_indexed_by_its_characters() -> None:
@@ -84,10 +84,10 @@ def test_a_token_belongs_to_a_conversation() -> None:
     words = [f"w{number}" for number in range(200)]
     here, there = tokens_of("c1", words), tokens_of("c2", words)
     assert here == tokens_of("c1", words)
-    assert len({each[:6] for each in here + there}) == 2
-    assert len({each[6:] for each in here + there}) == 400
+    assert len({token[:6] for token in here + there}) == 2
+    assert len({token[6:] for token in here + there}) == 400
     # A text index changes no lower-case letters and digits, and takes them as one word.
-    assert all(re.fullmatch("[a-z2-7]{10}", each) for each in here)
+    assert all(re.fullmatch("[a-z2-7]{10}", token) for token in here)
 
 
 def test_an_index_has_room_for_so_many_different_terms() -> None:

@@ -23,7 +23,7 @@ async def test_a_bug_is_an_opaque_500_with_an_id(
         answer = await person("alice").get("/conversations")
     assert (answer.status, answer.code) == (500, "INTERNAL_ERROR")
     assert "secret" not in str(answer.json)
-    (record,) = [each for each in caplog.records if each.levelno == logging.ERROR]
+    (record,) = [logged for logged in caplog.records if logged.levelno == logging.ERROR]
     assert answer.headers["X-Request-Id"] in record.getMessage()
     assert "/conversations" in record.getMessage()
     assert (await person("alice").get("/conversations")).status == 200

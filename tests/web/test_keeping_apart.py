@@ -34,7 +34,7 @@ async def heard_until(tab: Tab, body: str) -> list[tuple[str, str]]:
     frames = await tab.until(
         lambda frame: frame.event == "message.created" and frame.data["message"]["body"] == body
     )
-    told = [each for each in frames if each.event and each.event.startswith(EPHEMERAL)]
+    told = [frame for frame in frames if frame.event and frame.event.startswith(EPHEMERAL)]
     return [(str(event.event), event.data["senderId"]) for event in told]
 
 
@@ -61,7 +61,7 @@ async def test_nothing_passes_between_two_who_have_blocked_one_another(
             assert await online(two("bob"), "alice") is (True if is_on is False else None)
         await hers.until(lambda frame: frame.event == "presence.offline")
         await one("dave").send(group, "the end")
-        heard = [each for each in await heard_until(his, "the end") if each[1] == "alice"]
+        heard = [pair for pair in await heard_until(his, "the end") if pair[1] == "alice"]
     names = ["presence.online", "typing.started", "receipt.read", "presence.offline"]
     assert [name for name, _ in heard] == ([] if is_on else names)
 

@@ -36,7 +36,7 @@ async def pages_of(person: Person, path: str, under: str) -> list[list[dict[str,
 
 
 def ids_in(pages: list[list[dict[str, Any]]], name: str = "id") -> list[str]:
-    return [each[name] for page in pages for each in page]
+    return [row[name] for page in pages for row in page]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ async def test_messages(person: Any, given: dict[str, Any]) -> None:
     group = await alice.group()
     api = alice.chat.api
     sent = [await api.send_message("alice", group, **given) for _ in range(110)]
-    newest_first = [each.id for each in reversed(sent)]
+    newest_first = [message.id for message in reversed(sent)]
     pages = await pages_of(alice, f"/conversations/{group}/messages", "messages")
     assert len(pages) > 1
     assert ids_in(pages) == newest_first
@@ -69,7 +69,7 @@ async def test_conversations_and_channels(person: Any) -> None:
         )
         for _ in range(60)
     ]
-    newest_first = [each.id for each in reversed(made)]
+    newest_first = [group.id for group in reversed(made)]
     pages = await pages_of(alice, "/conversations", "conversations")
     assert len(pages) > 1
     assert sorted(ids_in(pages)) == sorted(newest_first)
@@ -88,7 +88,7 @@ async def test_reports(serve: MakePeople) -> None:
         made.append(await api.moderation.report("alice", "message", message.id, "spam"))
     pages = await pages_of(people("mod"), "/moderation/reports", "reports")
     assert len(pages) > 1
-    assert sorted(ids_in(pages)) == sorted(each.id for each in made)
+    assert sorted(ids_in(pages)) == sorted(made_report.id for made_report in made)
 
 
 async def test_a_row_that_is_too_large_by_itself(person: Any) -> None:
@@ -105,8 +105,8 @@ async def test_a_row_that_is_too_large_by_itself(person: Any) -> None:
     messages = alice.chat._database.messages
     await messages.update_many({"conversationId": group}, {"$set": large})
     pages = await pages_of(alice, f"/conversations/{group}/messages", "messages")
-    assert [[each["id"] for each in page] for page in pages] == [
-        [each["id"]] for each in sent[::-1]
+    assert [[row["id"] for row in page] for page in pages] == [
+        [message["id"]] for message in sent[::-1]
     ]
 
 
@@ -121,4 +121,4 @@ async def test_many_at_once(person: Any) -> None:
     asked = [asyncio.create_task(alice.get(path)) for _ in range(8)]
     for _ in range(20):
         assert (await person("bob").get(f"/conversations/{group}")).status == 200
-    assert {(await each).status for each in asked} == {200}
+    assert {(await answer).status for answer in asked} == {200}

@@ -128,7 +128,7 @@ async def test_who_is_removed_hears_of_it_and_of_nothing_after(serve: MakePeople
                 )
             )
             of_group = [
-                each for each in frames if each.data and each.data["conversationId"] == group
+                frame for frame in frames if frame.data and frame.data["conversationId"] == group
             ]
             names = [event.event for event in of_group]
             assert names.count("participant.removed") == 1
@@ -175,7 +175,7 @@ async def test_who_went_out_is_not_shown_what_came_after(person: People) -> None
         gate.set()
         frames = await his.until(lambda frame: frame.event == "message.created")
         assert "secret" not in str(frames)
-        assert [each.event for each in frames if each.event] == [
+        assert [frame.event for frame in frames if frame.event] == [
             "participant.removed",
             "message.created",
         ]

@@ -159,10 +159,10 @@ async def test_what_was_deleted_is_not_quoted_again(person: People) -> None:
     await alice.told_all()
     async with bob.tab(f"{conversation_id}:1") as tab:
         frames = await tab.until(lambda frame: frame.event == "message.deleted")
-    told = [each.data["message"] for each in frames if each.data]
+    told = [frame.data["message"] for frame in frames if frame.data]
     assert [message["body"] for message in told] == ["what??", "what??", ""]
     assert "secret" not in str(told)
-    quotes = [each["replyTo"] for each in told if each["replyTo"]]
+    quotes = [message["replyTo"] for message in told if message["replyTo"]]
     assert [quote["deleted"] for quote in quotes] == [True, True]
 
 
@@ -175,7 +175,7 @@ async def test_hundreds_of_reactions_end_in_the_complete_set(person: People) -> 
     async with alice.tab() as tab:
         await asyncio.gather(*(person(user).react(message["id"], "👍") for user in users))
         told = [await tab.event("reaction.added") for _ in users]
-    assert sorted(each["actorId"] for each in told) == sorted(users)
+    assert sorted(event["actorId"] for event in told) == sorted(users)
     (complete,) = told[-1]["message"]["reactions"]
     assert (complete["count"], sorted(complete["userIds"])) == (100, sorted(users))
     counts = [entry["message"]["reactions"][0]["count"] for entry in told]

@@ -54,7 +54,7 @@ async def test_they_are_what_the_server_api_returns(person: Callable[[str], Pers
         assert await raw(alice, asked) == json_from(found)
         assert found.messages
     thread = await alice.listed(f"/conversations/{group}/threads/{root}/messages")
-    single = [(await alice.get(f"{path}/{each['id']}")).json["message"] for each in thread]
+    single = [(await alice.get(f"{path}/{reply['id']}")).json["message"] for reply in thread]
     assert len(thread) == 2
     assert thread == single
 
@@ -96,8 +96,8 @@ async def test_a_page_is_one_query(
     api = chat.api
     group = (await api.create_group_conversation("alice")).id
     sent = [await api.send_message("alice", group, str(number)) for number in range(120)]
-    for each in sent[-5:]:
-        await api.send_message("alice", group, "quoting", reply_to_message_id=each.id)
+    for message in sent[-5:]:
+        await api.send_message("alice", group, "quoting", reply_to_message_id=message.id)
     await api.send_message("alice", group, "quoting", reply_to_message_id=sent[-9].id)
     listener = Commands()
     async with AsyncMongoClient[dict[str, Any]](mongo_url, event_listeners=[listener]) as client:

@@ -75,7 +75,7 @@ def test_what_an_option_adds_is_described_with_it_alone() -> None:
     routes = {
         (method.upper(), path) for path, methods in bare["paths"].items() for method in methods
     }
-    assert routes == {(each.method, each.path) for each in ROUTES}
+    assert routes == {(operation.method, operation.path) for operation in ROUTES}
     assert not {"RoomChange", "ConversationBan"} & bare["components"]["schemas"].keys()
 
 
@@ -100,21 +100,23 @@ def test_the_errors_of_a_route_are_those_of_its_row_and_those_of_any_route() -> 
         assert described - declared <= ANYWHERE | STORED | READ | CHANGING | FILES
 
 
-ERRORS = {each.__name__: each for each in ChatError.catalogue.values()}
+ERRORS = {error.__name__: error for error in ChatError.catalogue.values()}
 IMPLIED = {InvalidInput, StorageUnavailable}
 """What docstrings may name and rows do not: any route with input, any with a database."""
 
 
-@pytest.mark.parametrize("each", ROWS, ids=lambda each: f"{each.method} {each.path}")
-def test_docstrings_raise_what_rows_declare(each: Operation | PluginOperation) -> None:
+@pytest.mark.parametrize(
+    "operation", ROWS, ids=lambda operation: f"{operation.method} {operation.path}"
+)
+def test_docstrings_raise_what_rows_declare(operation: Operation | PluginOperation) -> None:
     """People read the docstring, programs the row."""
     functions = (
-        [each.route.handler]
-        if isinstance(each, PluginOperation)
-        else [each.action, each.documented]
+        [operation.route.handler]
+        if isinstance(operation, PluginOperation)
+        else [operation.action, operation.documented]
     )
     raised = set().union(*map(raised_by, functions))
-    assert raised - IMPLIED == {*each.errors} - IMPLIED
+    assert raised - IMPLIED == {*operation.errors} - IMPLIED
 
 
 def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:

@@ -82,7 +82,7 @@ async def test_who_is_exempt_has_no_quota_and_no_limit(serve: MakePeople) -> Non
     )
     service, zero, ann = people("service"), people("zero"), people("ann")
     group = await service.group("zero", "ann")
-    assert [route.method for route in asked] == [
+    assert [context.method for context in asked] == [
         "conversations",
         "people",
         "create_group_conversation",

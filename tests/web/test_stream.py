@@ -54,7 +54,7 @@ async def test_messages_come_in_order(person: People) -> None:
     async with bob.tab() as tab:
         sent = await asyncio.gather(*(alice.send(conversation_id, str(n)) for n in range(100)))
         told = await tab.bodies(100)
-    ordered = sorted(sent, key=lambda each: int(each["seq"]))
+    ordered = sorted(sent, key=lambda message: int(message["seq"]))
     assert told == [message["body"] for message in ordered]
 
 

@@ -59,7 +59,7 @@ async def test_nothing_of_aiohttp_is_kept(serve: MakePeople) -> None:
             gc.collect()
             tasks = [str(task.get_coro()) for task in asyncio.all_tasks()]
             assert not [task for task in tasks if "RequestHandler" in task]
-            assert [each() for each in asked] == [None]
+            assert [reference() for reference in asked] == [None]
 
     await prove(scenario, sabotage=patch.object(sse, "can_take_over", lambda _: False))
 

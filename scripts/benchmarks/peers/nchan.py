@@ -67,7 +67,7 @@ async def serving() -> AsyncIterator[Service]:
     """nginx as one process, with a temporary folder."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    paths = "\n  ".join(f"{each}_temp_path {each};" for each in TEMPORARY)
+    paths = "\n  ".join(f"{kind}_temp_path {kind};" for kind in TEMPORARY)
     with tempfile.TemporaryDirectory(prefix="chat-bench-") as folder:
         (Path(folder) / "nginx.conf").write_text(CONFIGURATION % (paths, port))
         command = (_nginx() or "nginx", "-p", folder, "-c", "nginx.conf", "-e", "error.log")

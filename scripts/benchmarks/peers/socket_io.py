@@ -86,7 +86,7 @@ async def serving(stage: Stage, database: BenchDatabase) -> AsyncIterator[Servic
 
 async def put_rooms(database: BenchDatabase, found: Sequence[Place]) -> None:
     """The counters and messages of these conversations, as `server.js` stores them."""
-    counters = ({"_id": each.id, "seq": each.messages} for each in found)
+    counters = ({"_id": place.id, "seq": place.messages} for place in found)
     await insert(database, "counters", counters)
     documents = (_stored(place, seq) for place in found for seq in range(1, place.messages + 1))
     await insert(database, "messages", documents)
@@ -105,7 +105,7 @@ def frame(text: str) -> bytes:
     data = text.encode()
     size = len(data)
     head = struct.pack(">BBH", 0x81, 0xFE, size) if size > 125 else bytes((0x81, 0x80 | size))
-    masked = bytes(each ^ key for each, key in zip(data, itertools.cycle(MASK), strict=False))
+    masked = bytes(byte ^ key for byte, key in zip(data, itertools.cycle(MASK), strict=False))
     return head + MASK + masked
 
 
@@ -121,7 +121,7 @@ def emitting(event: str, **fields: object) -> bytes:
 
 def emits_into(found: Iterable[Place]) -> Iterator[bytes]:
     """An endless sequence of messages, into every conversation in turn, shuffled."""
-    requests = [emitting("message", conversationId=each.id, body=BODY) for each in found]
+    requests = [emitting("message", conversationId=place.id, body=BODY) for place in found]
     random.Random(1).shuffle(requests)
     return itertools.cycle(requests)
 
@@ -185,6 +185,6 @@ class Socket(Connection):
 async def sockets(service: Service, count: int = 1) -> AsyncIterator[list[Connection]]:
     """Open sockets of `count` users, in no room."""
     async with connected([service], count, Socket) as opened:
-        for number, each in enumerate(opened):
-            await each.ask(opening(f"caller-{number}"))
+        for number, connection in enumerate(opened):
+            await connection.ask(opening(f"caller-{number}"))
         yield opened

@@ -83,8 +83,8 @@ async def heard_here(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]:
         await put_conversations(database, crowds())
         async with heard(
             service,
-            lambda each: streams_of(each.user_ids),
-            lambda each: posts_to(connections, [each]),
+            lambda place: streams_of(place.user_ids),
+            lambda place: posts_to(connections, [place]),
             lambda: stage.meter([service]),
         ) as here:
             yield service, here
@@ -100,13 +100,13 @@ async def heard_by_sockets(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]
     ):
         await socket_io.put_rooms(database, crowds())
 
-        def tell(each: Place) -> Tell:
-            sent = socket_io.emitting("message", conversationId=each.id, body=BODY)
+        def tell(place: Place) -> Tell:
+            sent = socket_io.emitting("message", conversationId=place.id, body=BODY)
             return partial(sender.ask, sent)
 
         async with heard(
             service,
-            lambda each: [socket_io.opening(user_id, [each.id]) for user_id in each.user_ids],
+            lambda place: [socket_io.opening(user_id, [place.id]) for user_id in place.user_ids],
             tell,
             lambda: stage.meter([service]),
             kind=SOCKETS,
@@ -122,8 +122,8 @@ async def heard_by_subscribers(stage: Stage) -> AsyncIterator[tuple[Service, Hea
         connected([service]) as (publisher,),
         heard(
             service,
-            lambda each: [nchan.subscribing(each.id)] * len(each.user_ids),
-            lambda each: partial(publisher.ask, nchan.publishing(each.id)),
+            lambda place: [nchan.subscribing(place.id)] * len(place.user_ids),
+            lambda place: partial(publisher.ask, nchan.publishing(place.id)),
             lambda: stage.meter([service], mongod=False),
         ) as there,
     ):
@@ -177,7 +177,7 @@ async def measure_further_deliveries(stage: Stage) -> Figures:
 async def memory_here(stage: Stage) -> tuple[float, float]:
     """KiB of each idle stream of the chat, and of each one in the second half."""
     circle = neighbours_of(users_of(stage))
-    users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
+    users = [place.user_ids[0] for place in circle for _ in range(STREAMS_PER_USER)]
     async with stage.database("ours") as database, stage.services(database) as (service,):
         await put_conversations(database, circle)
         async with held_open(service, streams_of(users)) as held:
@@ -209,8 +209,8 @@ def against(ours: tuple[float, float], theirs: tuple[float, float]) -> Figures:
 async def measure_idle_sockets(stage: Stage) -> Figures:
     circle = neighbours_of(users_of(stage))
     requests = [
-        socket_io.opening(user_id, [each.id for each in circle if user_id in each.user_ids])
-        for user_id in (each.user_ids[0] for each in circle)
+        socket_io.opening(user_id, [place.id for place in circle if user_id in place.user_ids])
+        for user_id in (place.user_ids[0] for place in circle)
         for _ in range(STREAMS_PER_USER)
     ]
     async with (

@@ -78,13 +78,13 @@ async def test_only_who_may_read_a_message_reads_its_files(people: People) -> No
     assert [await status_for(person, attachment_id) for person in (alice, bob)] == [200, 404]
     message = await alice.send(group, "look", attachmentIds=[attachment_id])
     everybody = (alice, bob, carol, mallory)
-    assert [await status_for(each, attachment_id) for each in everybody] == [200, 200, 200, 404]
+    assert [await status_for(user, attachment_id) for user in everybody] == [200, 200, 200, 404]
     await alice.call("DELETE", f"/conversations/{group}/participants", json={"userId": "carol"})
     assert await status_for(carol, attachment_id) == 404
     assert await status_for(alice, "no-such-thing") == 404
     tombstone = await alice.delete(message["id"])
     assert "attachments" not in tombstone
-    assert [await status_for(each, attachment_id) for each in everybody] == [404] * 4
+    assert [await status_for(user, attachment_id) for user in everybody] == [404] * 4
 
 
 async def test_a_tombstone_that_still_has_files_shows_none(

@@ -79,12 +79,12 @@ async def test_the_bytes_go_with_the_last_message(serve: MakePeople, database: D
     message = await sent(alice, group)
     (attachment,) = message["attachments"]
     answer = await bob.post(f"/messages/{message['id']}/forward", {"conversationId": group})
-    for each in (message, answer.json["message"]):
+    for holder in (message, answer.json["message"]):
         assert await kept_bytes(database) >= len(PNG)
         await let_pass(database)
         assert await plugin.sweep() == 0
-        deleter = alice if each["senderId"] == "alice" else bob
-        await deleter.delete(each["id"])
+        deleter = alice if holder["senderId"] == "alice" else bob
+        await deleter.delete(holder["id"])
         await looked_soon(database, attachment["id"])
     await let_pass(database)
     assert await plugin.sweep() == 1
@@ -292,10 +292,10 @@ async def test_what_a_dead_process_has_left_of_an_upload_goes(
 
 async def test_one_process_sweeps_at_a_time(database: Database) -> None:
     plugins = [Attachments(cleanup_interval_seconds=SELDOM) for _ in range(5)]
-    chats = [Chat(database, plugins=[each]) for each in plugins]
+    chats = [Chat(database, plugins=[holder]) for holder in plugins]
     for chat in chats:
         await chat.open()
-    claims = await asyncio.gather(*(each._rows.claim_sweep(seconds=600) for each in plugins))
+    claims = await asyncio.gather(*(holder._rows.claim_sweep(seconds=600) for holder in plugins))
     assert sum(claims) == 1
     for chat in chats:
         await chat.close()

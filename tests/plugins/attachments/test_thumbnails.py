@@ -98,10 +98,10 @@ async def test_many_at_once_wait_or_go_without(drawing: Thumbnails) -> None:
     drawn = await asyncio.gather(
         *(draw(drawing, png(side, side), user_id=f"user {side}") for side in range(1, 30))
     )
-    sizes = [each.width for each in drawn if each.thumbnail]
+    sizes = [outcome.width for outcome in drawn if outcome.thumbnail]
     assert len(sizes) >= thumbnails.MOST_WAITING
-    for number, each in enumerate(drawn, 1):
-        assert each.width in (number, None)  # Nobody gets the answer about another image.
+    for number, outcome in enumerate(drawn, 1):
+        assert outcome.width in (number, None)  # Nobody gets the answer about another image.
 
 
 async def test_one_user_leaves_room_for_others(drawing: Thumbnails) -> None:

@@ -44,7 +44,7 @@ def worker_of(plugin: Any) -> Worker[Any]:
         getattr(getattr(callback, "__wrapped__", callback), "__self__", None)
         for callback in callbacks
     ]
-    (worker,) = [each for each in found if isinstance(each, Worker)]
+    (worker,) = [candidate for candidate in found if isinstance(candidate, Worker)]
     return worker
 
 

@@ -45,17 +45,17 @@ class Story:
     closed: dict[str, list[datetime]] = field(default_factory=lambda: defaultdict(list))
 
     def is_near_a_kill(self, at: datetime) -> bool:
-        return any(at - AROUND_A_KILL < each < at + AROUND_A_KILL for each in self.kills)
+        return any(at - AROUND_A_KILL < moment < at + AROUND_A_KILL for moment in self.kills)
 
     def stayed(self, user_id: str, at: datetime) -> bool:
         """Whether a stream was open long enough after a time, so that what it got counts."""
-        return not any(at <= each < at + AROUND_A_KILL for each in self.closed[user_id])
+        return not any(at <= moment < at + AROUND_A_KILL for moment in self.closed[user_id])
 
     def was_cut_off(self, user_id: str, place: Place) -> bool:
         """Whether a stream was closed just after a message: where a busy machine has let it lie
         unread for a second, it counts as shown (docs/guides/notifications.md)."""
         at = self.sent[place]
-        return any(at <= each < at + 2 * AROUND_A_KILL for each in self.closed[user_id])
+        return any(at <= moment < at + 2 * AROUND_A_KILL for moment in self.closed[user_id])
 
     def was_read(self, place: Place) -> datetime | None:
         """When the reader had read a message; None if never."""
@@ -133,11 +133,7 @@ async def kill(services: list[Service], database: Database, story: Story) -> Non
 
 
 def places_of(told: Iterable[Any], user_id: str) -> list[Place]:
-    return [
-        (message["conversationId"], message["seq"])
-        for message in told
-        if message["userId"] == user_id
-    ]
+    return [(row["conversationId"], row["seq"]) for row in told if row["userId"] == user_id]
 
 
 def expect_all_who_have_not_seen_it(story: Story, told: list[Any]) -> None:
@@ -146,8 +142,8 @@ def expect_all_who_have_not_seen_it(story: Story, told: list[Any]) -> None:
     for user_id in STREAMING:
         assert len(story.seen[user_id]) > 10
         missing = set(story.sent) - set(story.seen[user_id]) - set(places_of(told, user_id))
-        assert not [each for each in missing if not story.was_cut_off(user_id, each)]
-    unread = {each for each in story.sent if story.was_read(each) is None}
+        assert not [place for place in missing if not story.was_cut_off(user_id, place)]
+    unread = {place for place in story.sent if story.was_read(place) is None}
     assert unread - set(places_of(told, READER)) == set()
 
 
@@ -167,7 +163,7 @@ def expect_none_who_have_seen_it_in_time(story: Story, told: list[Any]) -> None:
 
 
 def expect_order(told: list[Any]) -> None:
-    for user_id in {user["userId"] for user in told}:
+    for user_id in {row["userId"] for row in told}:
         by_group = defaultdict(list)
         for group, seq in dict.fromkeys(places_of(told, user_id)):
             by_group[group].append(seq)
@@ -178,12 +174,12 @@ def expect_duplicates_around_kills_only(story: Story, told: list[Any]) -> None:
     """A repetition has the same id, comes from another process, and a kill lies in between."""
     first: dict[str, Any] = {}
     repeated = 0
-    for process in told:
-        earlier = first.setdefault(process["id"], process)
-        if earlier is not process:
+    for row in told:
+        earlier = first.setdefault(row["id"], row)
+        if earlier is not row:
             repeated += 1
-            begin, end = (at.replace(tzinfo=UTC) for at in (earlier["at"], process["at"]))
-            assert process["pid"] != earlier["pid"]
+            begin, end = (at.replace(tzinfo=UTC) for at in (earlier["at"], row["at"]))
+            assert row["pid"] != earlier["pid"]
             assert any(begin - AROUND_A_KILL < at < end for at in story.kills)
     # What was under way when a process was killed, for at most five users.
     assert repeated <= 5 * len(story.kills)

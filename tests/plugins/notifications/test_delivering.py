@@ -49,8 +49,8 @@ async def test_a_user_who_cannot_be_reached_waits_alone_and_in_order(
     for number in range(5):
         await alice.send(group, str(number))
     await all_told(database, 5)
-    assert told.of("bob") == told.of("carol") == [str(each) for each in range(5)]
-    (first, *others) = [user for user in told.all if user.user_id == "bob"]
+    assert told.of("bob") == told.of("carol") == [str(number) for number in range(5)]
+    (first, *others) = [notification for notification in told.all if notification.user_id == "bob"]
     assert (first.tries, {other.tries for other in others}) == (3, {0})
 
 
@@ -162,7 +162,7 @@ async def test_a_channel_that_has_succeeded_is_not_called_again(
     await ready(database)
     await people("alice").send(await people("alice").direct("bob"), "hi")
     await all_told(database, 1)
-    assert [each.id for each in told.all] == flaky.sent
+    assert [notification.id for notification in told.all] == flaky.sent
     assert len(flaky.sent) == 1
 
 
@@ -258,7 +258,7 @@ async def test_webhooks_are_signed_and_repeated_under_one_id(
         sent = await alice.send(await alice.group("bob", name="Crew"), "x" * 200)
         await all_told(database, 1)
     assert len(seen) == 3
-    assert len({each for each, _ in seen}) == 1
+    assert len({key for key, _ in seen}) == 1
     data = seen[-1][1]
     assert data["type"] == "message.notification"
     named = {"userId": "bob", "conversationName": "Crew", "excerpt": "x" * 140 + "…", "count": 1}

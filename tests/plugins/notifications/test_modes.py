@@ -187,7 +187,9 @@ async def test_many_senders_at_once_are_one_notification_for_each_conversation(
         await all_told(database, 30)
         await send_all(range(10, 20))
         await all_told(database, 60)
-    per_place = Counter((user.user_id, user.conversation.id) for user in told.all)
+    per_place = Counter(
+        (notification.user_id, notification.conversation.id) for notification in told.all
+    )
     assert per_place == {(name, group): 1 for name in names for group in groups}
     told.all.clear()
     with patch.object(Delivery, "_is_notified", _never):

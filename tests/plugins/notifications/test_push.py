@@ -51,8 +51,8 @@ async def test_a_browser_can_read_what_is_sent_to_it(
     await ready(database)
     alice, bob = people("alice"), people("bob")
     one, other = service.browser("one"), service.browser("other")
-    for each in (one, other):
-        await subscribe(bob, each)
+    for subscription in (one, other):
+        await subscribe(bob, subscription)
     listed = (await bob.get(SUBSCRIPTIONS)).json
     assert [subscription["host"] for subscription in listed["subscriptions"]] == [
         "push.example"

@@ -61,10 +61,10 @@ async def test_all_but_the_sender_are_told(people: People, told: Told, database:
     sent = await alice.send(group, "hello", mentions=["bob"])
     await all_told(database, 1)
     assert told.pairs == [("bob", "hello"), ("carol", "hello")]
-    (of_bob,) = (user for user in told.all if user.user_id == "bob")
+    (of_bob,) = (notification for notification in told.all if notification.user_id == "bob")
     assert (of_bob.mentioned, of_bob.count, of_bob.message.id) == (True, 1, sent["id"])
     assert of_bob.conversation.name == "Crew"
-    assert len({each.id for each in told.all}) == 2
+    assert len({notification.id for notification in told.all}) == 2
 
 
 async def test_nobody_is_told_of_a_deleted_conversation(
@@ -275,7 +275,7 @@ async def test_a_decision_costs_the_same_for_any_number_of_members(
 ) -> None:
     alice = people("alice")
     few = await alice.group("u0", "u1")
-    many = await alice.group(*(f"u{each}" for each in range(60)))
+    many = await alice.group(*(f"u{number}" for number in range(60)))
     counts = []
     decide = deciding.Decider.decide
 

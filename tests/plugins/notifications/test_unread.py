@@ -43,4 +43,4 @@ async def test_a_count_that_fails_holds_no_notification_up(
     with patch.object(plugin_api, "count_unread", side_effect=ValueError("a bug of the host's")):
         await people("alice").send(await people("alice").direct("bob"), "hello")
         await all_told(database, 1)
-    assert [each.unread for each in told.all] == [None]
+    assert [notification.unread for notification in told.all] == [None]

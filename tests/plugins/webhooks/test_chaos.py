@@ -123,10 +123,12 @@ def expect_order(receiver: Receiver) -> None:
     """The first deliveries of a conversation are in order, and so are the events of a message."""
     for received in receiver.by_conversation().values():
         first: dict[str, Received] = {}
-        for each in received:
-            first.setdefault(each.id, each)
+        for event in received:
+            first.setdefault(event.id, event)
         created = [
-            each.data["message"]["seq"] for each in first.values() if each.type == "message.created"
+            event.data["message"]["seq"]
+            for event in first.values()
+            if event.type == "message.created"
         ]
         assert created == sorted(created)
         known: set[str] = set()

@@ -62,7 +62,7 @@ async def test_every_kind_is_posted_in_order(
     assert by_type["participant.removed"]["affectedUserIds"] == ["carol"]
     added = by_type["reaction.added"]
     assert (added["actorId"], added["emoji"]) == ("bob", "👍")
-    assert len({each.id for each in receiver.taken}) == 9
+    assert len({event.id for event in receiver.taken}) == 9
 
 
 async def test_data_are_those_of_the_stream(
@@ -146,7 +146,7 @@ async def test_a_message_is_shown_as_it_is_when_it_is_posted(
     await chat.api.delete_message("ada", sent.id)
     async with Chat(database, plugins=[quick(receiver.url)]):
         await until(lambda: "message.deleted" in receiver.types)
-    assert "secret" not in json.dumps([message.body for message in receiver.taken])
+    assert "secret" not in json.dumps([event.body for event in receiver.taken])
     rows = await database["webhook_deliveries"].find().to_list(None)
     assert "secret" not in str(rows)
 

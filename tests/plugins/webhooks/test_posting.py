@@ -96,12 +96,12 @@ async def test_a_failing_conversation_waits_alone_and_in_order(
             await chat.api.send_message("ada", slow, str(number))
             await chat.api.send_message("ada", other, str(number))
         await all_posted(database, 10)
-    assert receiver.texts(slow) == receiver.texts(other) == [str(each) for each in range(5)]
+    assert receiver.texts(slow) == receiver.texts(other) == [str(number) for number in range(5)]
     ids = [event.id for event in receiver.tried if event.data["conversationId"] == slow]
     assert len(set(ids[:4])) == 1
     tries = len(set(ids)) + 3
     assert len(ids) >= tries if how == "hangs" else len(ids) == tries
-    assert not any("previousFailed" in message.body for message in receiver.taken)
+    assert not any("previousFailed" in event.body for event in receiver.taken)
 
 
 async def test_redirects_are_not_followed(
@@ -145,9 +145,7 @@ async def test_after_a_dead_letter_the_later_ones_go_on(
         await chat.api.send_message("ada", other, "4")
         await all_posted(database, 4)
         assert receiver.texts(group) == ["1", "3"]
-        failed = {
-            message.text: message.body.get("previousFailed", False) for message in receiver.taken
-        }
+        failed = {event.text: event.body.get("previousFailed", False) for event in receiver.taken}
         assert failed == {"1": False, "3": True, "4": False}
         is_away = False
         await database["webhook_deliveries"].update_many(
@@ -386,7 +384,7 @@ async def test_an_event_that_is_read_again_is_posted_once(
     async with Chat(database, plugins=[quick(receiver.url, events=CREATED)]):
         await chat.api.send_message("ada", group, "2")
         await all_posted(database, 2)
-    assert [answer.text for answer in receiver.taken] == ["1", "2"]
+    assert [event.text for event in receiver.taken] == ["1", "2"]
 
 
 async def test_a_late_process_revives_no_row(

@@ -108,7 +108,7 @@ class Reader:
                     self._position = tab.last_event_id
             finally:
                 for told in connection.outside.values():
-                    self.violations += [f"told {each} after having been removed" for each in told]
+                    self.violations += [f"told {name} after having been removed" for name in told]
 
     async def _take(self, frame: Frame, connection: Connection) -> None:
         if frame.event == "stream.reset":

@@ -43,9 +43,9 @@ async def serving(members: ReplicaSet, folder: Path) -> AsyncIterator[list[Servi
         for number, memory in enumerate(MEMORIES)
     ]
     try:
-        await asyncio.gather(*(each.start() for each in services))
+        await asyncio.gather(*(service.start() for service in services))
         yield services
-        await asyncio.gather(*(each.stop() for each in services))
+        await asyncio.gather(*(service.stop() for service in services))
     finally:
         for service in services:
             await service.kill()

@@ -31,8 +31,8 @@ def between_two_roles(chat: Chat) -> int:
     client = chat._context.database.client
     client = vars(client).get("delegate", client)
     found = [conn for one in client._topology._servers.values() for conn in one.pool.conns]
-    for each in found:
-        each.supports_sessions = False
+    for connection in found:
+        connection.supports_sessions = False
     return len(found)
 
 

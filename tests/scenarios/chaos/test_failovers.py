@@ -44,7 +44,9 @@ async def test_failovers(tmp_path: Path, aiohttp_client: Any) -> None:
         await insist(alice, conversation_id, LAST)
         await following
         kept = await stored(bob, conversation_id)
-        assert seen == {each: (seq, text) for each, (seq, text) in kept.items() if seq > 1}
+        assert seen == {
+            message_id: (seq, text) for message_id, (seq, text) in kept.items() if seq > 1
+        }
         assert len(seen) == 11
 
 

@@ -98,11 +98,11 @@ async def away(members: ReplicaSet, kind: str, seconds: float) -> None:
         else:
             member.send(signal.SIGSTOP)
     await asyncio.sleep(seconds)
-    for each in members.members:
+    for member in members.members:
         if kind == "kill":
-            await members.restart(each)
+            await members.restart(member)
         else:
-            each.send(signal.SIGCONT)
+            member.send(signal.SIGCONT)
 
 
 async def recovered(service: Service) -> None:

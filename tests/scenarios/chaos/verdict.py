@@ -13,7 +13,7 @@ Stored = Mapping[str, Mapping[str, Any]]
 def of_storage(stored: Stored, book: Book) -> list[str]:
     """Every acknowledged send is there once, as its writer left it; numbers have no gaps."""
     found: list[str] = []
-    keys = Counter(each["clientMessageId"] for each in stored.values())
+    keys = Counter(message["clientMessageId"] for message in stored.values())
     found += [f"{key} is stored {times} times" for key, times in keys.items() if times > 1]
     found += [f"{key} was acknowledged and is lost" for key in book.sent.keys() - keys.keys()]
     found += [f"{key} was never sent" for key in keys.keys() - book.began.keys()]
@@ -45,7 +45,7 @@ def of_reader(reader: Reader, stored: Stored, expected: Iterable[str]) -> list[s
             found.append(f"never told of {name}")
         elif (told["body"], told["deletedAt"] is None) != (kept["body"], kept["deletedAt"] is None):
             found.append(f"told {name} as {told['body']!r}, which is {kept['body']!r}")
-    return [f"{reader.user_id}: {each}" for each in found]
+    return [f"{reader.user_id}: {fault}" for fault in found]
 
 
 async def of_unread(user_id: str, caller: Caller, database: Any) -> list[str]:

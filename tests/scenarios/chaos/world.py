@@ -139,8 +139,8 @@ class World:
                 tasks.create_task(writer.write())
             tasks.create_task(self._turnover.turn_over())
             await (self.faults.for_seconds(seconds) if seconds else self.faults.each_once())
-            for each in self._writers:
-                each.stop()
+            for writer in self._writers:
+                writer.stop()
             self._turnover.stop()
 
     async def _say_goodbye(self) -> None:
@@ -150,7 +150,7 @@ class World:
             present = [*self._homes[reader.user_id]]
             if reader.user_id in self._turnover.joined:
                 present.append(self._roamed)
-            reader.finish(last[each] for each in present)
+            reader.finish(last[group] for group in present)
 
     def _expected(self, reader: Reader, stored: verdict.Stored) -> list[str]:
         """All behind the first message; of the conversation wandered in, what was sent since."""

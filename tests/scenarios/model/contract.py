@@ -162,4 +162,4 @@ _ALL = (
     Operation(unban_user, f"DELETE {MODERATION}/bans/{{ban_id}}", "ban"),
 )
 
-OPERATIONS = {each.name: each for each in _ALL}
+OPERATIONS = {operation.name: operation for operation in _ALL}

@@ -49,23 +49,23 @@ def list_conversations(
         if user_id in members(conversation)
     ]
     chosen = [
-        each
-        for each in mine
-        if _matches(each, query, user_id)
-        and (not unread or unread_of(world, each, user_id))
-        and _is_wanted(view_of(world, each, user_id), archived, favourite)
+        conversation
+        for conversation in mine
+        if _matches(conversation, query, user_id)
+        and (not unread or unread_of(world, conversation, user_id))
+        and _is_wanted(view_of(world, conversation, user_id), archived, favourite)
     ]
     found = page.cut(
         chosen,
-        key=lambda each: (world.activity[each["id"]], each["id"]),
-        show=lambda each: viewed(world, each, user_id),
+        key=lambda row: (world.activity[row["id"]], row["id"]),
+        show=lambda row: viewed(world, row, user_id),
     )
     here = [conversation["id"] for conversation in found["conversations"]]
     if "lastMessage" in (include or ()):
-        last = {each: _last_message(world, each, user_id) for each in here}
+        last = {key: _last_message(world, key, user_id) for key in here}
         found["lastMessages"] = {key: value for key, value in last.items() if value}
     if "unread" in (include or ()):
-        found["unreadSummaries"] = {each: _head(world, each, user_id) for each in here}
+        found["unreadSummaries"] = {key: _head(world, key, user_id) for key in here}
     return Reply(found)
 
 
@@ -86,8 +86,8 @@ def _is_wanted(view: Json, archived: bool | None, favourite: bool | None) -> boo
 
 def _last_message(world: World, conversation_id: str, user_id: str) -> Json | None:
     """The newest of the main list, if it is not hidden."""
-    main = [each for each in said_in(world, conversation_id) if is_in_main(each)]
-    newest = max(main, key=lambda each: int(each["seq"]), default=None)
+    main = [message for message in said_in(world, conversation_id) if is_in_main(message)]
+    newest = max(main, key=lambda message: int(message["seq"]), default=None)
     if newest is None or world.is_hidden(user_id, newest):
         return None
     return shown(world, newest, user_id)
@@ -146,7 +146,7 @@ def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
         "lastReadMessageId": None,
     }
     conversation["participants"].append(new)
-    conversation["participants"].sort(key=lambda each: (each["joinedAt"], each["userId"]))
+    conversation["participants"].sort(key=lambda member: (member["joinedAt"], member["userId"]))
 
 
 def viewed(world: World, conversation: Json, user_id: str) -> Json:
@@ -200,12 +200,12 @@ def count_unread(world: World, user_id: str) -> Reply:
     unmuted = {name: value for name, value in found.items() if (user_id, name) not in world.mutes}
 
     def numbers(of: dict[str, list[Json]]) -> Json:
-        messages = [message for each in of.values() for message in each]
+        messages = [message for messages_here in of.values() for message in messages_here]
         mentions = [message for message in messages if not message["deletedAt"]]
         return {
             "messages": len(messages),
             "mentions": sum(user_id in mention["mentions"] for mention in mentions),
-            "conversations": sum(bool(each) for each in of.values()),
+            "conversations": sum(bool(messages_here) for messages_here in of.values()),
         }
 
     return Reply({"all": numbers(found), "unmuted": numbers(unmuted)})

@@ -106,9 +106,9 @@ class Gathering(Machine):
             ("mark_unread", {**place, **named}),
         ]
         sender = self.world.messages.get(message_id, {}).get("senderId", by)
-        for each in (who, self.luck.choice([by, sender]), who):
+        for user in (who, self.luck.choice([by, sender]), who):
             name, given = self.luck.choice(again)
-            self.step(name, each, **given)
+            self.step(name, user, **given)
 
     def set_role(self) -> None:
         here = self.group()
@@ -160,14 +160,14 @@ class Gathering(Machine):
     def join(self) -> None:
         here = self.group()
         every = self.world.conversations.items()
-        public = [key for key, each in every if each["visibility"] == "public"]
+        public = [key for key, conversation in every if conversation["visibility"] == "public"]
         self._ask("join_conversation", here if self.rarely() else self.one_of(public))
 
     def decide(self) -> None:
         if not self.world.requests:
             self.ask_to_join()
         every = self.world.requests.items()
-        waiting = [key for key, answer in every if answer["status"] == "pending"]
+        waiting = [key for key, request in every if request["status"] == "pending"]
         here, target = self.group(), self.person()
         if waiting and not self.rarely():
             here, target = self.luck.choice(waiting)

@@ -30,7 +30,7 @@ def create_group_conversation(
     require(all(map(is_user_id, user_ids or ())))
     named = _named(name)
     _require_policies(visibility, join_policy)
-    others = [fromkey for fromkey in dict.fromkeys(user_ids or ()) if fromkey != user_id]
+    others = [other for other in dict.fromkeys(user_ids or ()) if other != user_id]
     world.require_known(others)
     roles = {user_id: "admin", **dict.fromkeys(others, "member")}
     made = new_conversation(world, roles, metadata, type="group", name=named)
@@ -69,7 +69,7 @@ def add_participants(
 ) -> Reply:
     require(all(map(is_user_id, user_ids)))
     group = world.managed(user_id, conversation_id)
-    world.require_known([each for each in user_ids if each != user_id])
+    world.require_known([other for other in user_ids if other != user_id])
     let_in(world, group, user_ids, actor_id=user_id)
     return Reply({"conversation": viewed(world, group, user_id)})
 
@@ -114,26 +114,26 @@ def set_participants(
     require(all(role in ("admin", "member") for role in participants.values()))
     group = world.managed(user_id, conversation_id)
     require("admin" in participants.values(), "LAST_ADMIN_REMAINING")
-    before = {each["userId"]: each["role"] for each in group["participants"]}
-    new = [each for each in participants if each not in before]
-    world.require_known([each for each in new if each != user_id])
-    gone = [each for each in before if each not in participants]
-    changed = [each for each in before if participants.get(each, before[each]) != before[each]]
+    before = {member["userId"]: member["role"] for member in group["participants"]}
+    new = [user for user in participants if user not in before]
+    world.require_known([user for user in new if user != user_id])
+    gone = [user for user in before if user not in participants]
+    changed = [user for user in before if participants.get(user, before[user]) != before[user]]
     group["participants"] = [
-        {**each, "role": participants[each["userId"]]}
-        for each in group["participants"]
-        if each["userId"] in participants
+        {**member, "role": participants[member["userId"]]}
+        for member in group["participants"]
+        if member["userId"] in participants
     ]
-    for each in gone:
+    for leaver in gone:
         for kept in (world.hidden, world.unread_from, world.views):
-            kept.pop((conversation_id, each), None)
-    for each in new:
-        enter(world, group, each, participants[each])
-        approve_pending(world, group, each, user_id)
+            kept.pop((conversation_id, leaver), None)
+    for joiner in new:
+        enter(world, group, joiner, participants[joiner])
+        approve_pending(world, group, joiner, user_id)
     by = {"actorId": user_id, "conversation": group}
-    for each in before if gone else ():
+    for reader in before if gone else ():
         of = {**by, "affectedUserIds": sorted(gone)}
-        world.tell_one(each, group, "participant.removed", **of)
+        world.tell_one(reader, group, "participant.removed", **of)
     for kind, affected in (("participant.added", new), ("conversation.updated", changed)):
         if affected:
             tell(world, kind, group, user_id, affected)
@@ -142,7 +142,7 @@ def set_participants(
 
 def let_in(world: World, group: Json, user_ids: list[str], *, actor_id: str) -> None:
     """Who gets in has no pending request any more: it is approved."""
-    new = [fromkey for fromkey in dict.fromkeys(user_ids) if fromkey not in members(group)]
+    new = [newcomer for newcomer in dict.fromkeys(user_ids) if newcomer not in members(group)]
     for user_id in new:
         enter(world, group, user_id, "member")
         approve_pending(world, group, user_id, actor_id)

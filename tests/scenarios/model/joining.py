@@ -41,7 +41,7 @@ def list_invites(world: World, user_id: str, conversation_id: str) -> Reply:
     mine = [
         invite for invite in world.invites.values() if invite["conversationId"] == conversation_id
     ]
-    newest = sorted(mine, key=lambda each: (each["createdAt"], each["code"]), reverse=True)
+    newest = sorted(mine, key=lambda invite: (invite["createdAt"], invite["code"]), reverse=True)
     return Reply({"invites": newest})
 
 
@@ -115,7 +115,7 @@ def list_join_requests(
         for request in world.requests.values()
         if (request["conversationId"], request["status"]) == wanted
     ]
-    return Reply(page.cut(found, key=lambda each: (each["createdAt"], each["id"])))
+    return Reply(page.cut(found, key=lambda request: (request["createdAt"], request["id"])))
 
 
 def resolve_join_request(
@@ -153,7 +153,7 @@ def list_public_conversations(
             **{key: group[key] for key in ("name", "joinPolicy", "createdAt", "metadata")},
         }
 
-    return Reply(page.cut(public, lambda each: (world.activity[each["id"]], each["id"]), shown))
+    return Reply(page.cut(public, lambda group: (world.activity[group["id"]], group["id"]), shown))
 
 
 def join_conversation(

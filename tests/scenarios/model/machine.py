@@ -118,7 +118,7 @@ class Machine(RuleBasedStateMachine):
     def group(self) -> str:
         """A group, rarely another conversation."""
         every = self.world.conversations.items()
-        groups = [key for key, event in every if event["type"] == "group"]
+        groups = [key for key, conversation in every if conversation["type"] == "group"]
         return self.conversation() if self.rarely() else self.one_of(groups)
 
     def message(self) -> str:

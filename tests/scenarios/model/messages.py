@@ -99,10 +99,10 @@ def add_reaction(world: World, user_id: str, message_id: str, emoji: str) -> Rep
     message, mine = _reactable(world, user_id, message_id, emoji)
     reactions = message["reactions"]
     if mine not in reactions:
-        distinct = {each for _, each in reactions} | {mine[1]}
+        distinct = {chosen for _, chosen in reactions} | {mine[1]}
         require(len(reactions) < REACTIONS_OF_A_MESSAGE, "REACTION_LIMIT_EXCEEDED")
         require(len(distinct) <= EMOJI_OF_A_MESSAGE, "REACTION_LIMIT_EXCEEDED")
-        of_user = sum(each == user_id for each, _ in reactions)
+        of_user = sum(user == user_id for user, _ in reactions)
         require(of_user < EMOJI_OF_A_USER, "REACTION_LIMIT_EXCEEDED")
         reactions.append(mine)
         _tell(world, "reaction.added", message, actorId=user_id, emoji=mine[1])

@@ -37,7 +37,7 @@ def list_blocked_users(
 ) -> Reply:
     page = Page.of(world, "blocks", limit, cursor)
     mine = [block for block in world.blocks.values() if block["blockerUserId"] == user_id]
-    return Reply(page.cut(mine, key=lambda each: (each["createdAt"], each["blockedUserId"])))
+    return Reply(page.cut(mine, key=lambda block: (block["createdAt"], block["blockedUserId"])))
 
 
 def mute_conversation(world: World, user_id: str, conversation_id: str) -> Reply:
@@ -58,7 +58,7 @@ def list_muted_conversations(
 ) -> Reply:
     page = Page.of(world, "mutes", limit, cursor)
     mine = [mute for mute in world.mutes.values() if mute["userId"] == user_id]
-    return Reply(page.cut(mine, key=lambda each: (each["createdAt"], each["conversationId"])))
+    return Reply(page.cut(mine, key=lambda mute: (mute["createdAt"], mute["conversationId"])))
 
 
 def report(world: World, user_id: str, target_type: str, target_id: str, reason: str) -> Reply:
@@ -67,11 +67,13 @@ def report(world: World, user_id: str, target_type: str, target_id: str, reason:
     require(1 <= len(reason.strip()) <= 1_000)
     evidence = {"targetType": target_type, **_evidence(world, user_id, target_type, target_id)}
     same = user_id, target_type, target_id
-    waiting = [each for each in world.reports.values() if _about(each) == same and _is_open(each)]
-    for each in waiting:
-        if each["id"] == world.answer.get("report", {}).get("id", each["id"]):
-            note = each["moderatorNote"] if is_moderator(user_id) else None
-            return Reply({"report": {**each, "moderatorNote": note}})
+    waiting = [
+        stored for stored in world.reports.values() if _about(stored) == same and _is_open(stored)
+    ]
+    for open_report in waiting:
+        if open_report["id"] == world.answer.get("report", {}).get("id", open_report["id"]):
+            note = open_report["moderatorNote"] if is_moderator(user_id) else None
+            return Reply({"report": {**open_report, "moderatorNote": note}})
     made: Json = {
         "id": world.learned("report", "id"),
         "reporterUserId": user_id,
@@ -103,9 +105,9 @@ def list_reports(
     page = Page.of(world, "reports", limit, cursor)
     world.require_moderator(user_id)
     found = [
-        each
-        for each in world.reports.values()
-        if status in (None, each["status"]) and target_type in (None, each["targetType"])
+        stored
+        for stored in world.reports.values()
+        if status in (None, stored["status"]) and target_type in (None, stored["targetType"])
     ]
     return Reply(page.cut(found, key=_newest))
 
@@ -195,13 +197,13 @@ def _evidence(world: World, user_id: str, target_type: str, target_id: str) -> J
     return {"messageId": target_id, **{key: message[key] for key in kept}}
 
 
-def _about(each: Json) -> tuple[str, str, str]:
-    return each["reporterUserId"], each["targetType"], each["targetId"]
+def _about(stored: Json) -> tuple[str, str, str]:
+    return stored["reporterUserId"], stored["targetType"], stored["targetId"]
 
 
-def _is_open(each: Json) -> bool:
-    return each["status"] in OPEN
+def _is_open(stored: Json) -> bool:
+    return stored["status"] in OPEN
 
 
-def _newest(each: Json) -> tuple[str, str]:
-    return each["createdAt"], each["id"]
+def _newest(stored: Json) -> tuple[str, str]:
+    return stored["createdAt"], stored["id"]

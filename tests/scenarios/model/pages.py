@@ -31,11 +31,11 @@ class Page:
     ) -> Json:
         """The page of `rows`, which fall by `key`."""
         falling = sorted(rows, key=key, reverse=True)
-        rest = [each for each in falling if self.position is None or key(each) < self.position]
+        rest = [row for row in falling if self.position is None or key(row) < self.position]
         page = rest[: self.size]
         more = len(rest) > self.size
         return {
-            _plural(self.kind): [show(each) if show else each for each in page],
+            _plural(self.kind): [show(row) if show else row for row in page],
             "nextCursor": self._learned_cursor(key(page[-1])) if more else None,
         }
 

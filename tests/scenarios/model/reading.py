@@ -16,8 +16,8 @@ def list_messages(
     page = Page.of(world, "messages", limit, cursor)
     world.readable(user_id, conversation_id)
     here = _messages_of(world, user_id, conversation_id)
-    main = [each for each in here if is_in_main(each)]
-    return Reply(page.cut(main, _seq, lambda each: shown(world, each, user_id)))
+    main = [message for message in here if is_in_main(message)]
+    return Reply(page.cut(main, _seq, lambda message: shown(world, message, user_id)))
 
 
 def get_message(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
@@ -42,7 +42,7 @@ def list_thread(
     world.readable(user_id, conversation_id)
     replies = [reply for reply in replies_of(world, root_id) if not world.is_hidden(user_id, reply)]
     require(replies or not world.is_hidden(user_id, root), "MESSAGE_NOT_FOUND")
-    return Reply(page.cut(replies, _seq, lambda each: shown(world, each, user_id)))
+    return Reply(page.cut(replies, _seq, lambda reply: shown(world, reply, user_id)))
 
 
 def list_messages_after(
@@ -53,7 +53,7 @@ def list_messages_after(
     here = _messages_of(world, user_id, conversation_id)
     after = [message for message in here if message["seq"] > seq]
     oldest = sorted(after, key=_seq)[: limit or 50]
-    return Reply({"messages": [shown(world, each, user_id) for each in oldest]})
+    return Reply({"messages": [shown(world, message, user_id) for message in oldest]})
 
 
 def search_messages(
@@ -79,20 +79,20 @@ def search_messages(
         return 0 if query is None else scored(query, message["body"])
 
     found = [
-        each
-        for each in world.messages.values()
-        if user_id in members(world.conversations[each["conversationId"]])
-        and conversation_id in (None, each["conversationId"])
-        and not world.is_hidden(user_id, each)
-        and sender_id in (None, each["senderId"])
-        and (mentioned is None or mentioned in each["mentions"])
-        and (score(each) if query is not None else not each["deletedAt"])
+        message
+        for message in world.messages.values()
+        if user_id in members(world.conversations[message["conversationId"]])
+        and conversation_id in (None, message["conversationId"])
+        and not world.is_hidden(user_id, message)
+        and sender_id in (None, message["senderId"])
+        and (mentioned is None or mentioned in message["mentions"])
+        and (score(message) if query is not None else not message["deletedAt"])
     ]
 
     def rank(message: Json) -> tuple[int, str, str]:
         return score(message), message["createdAt"], message["id"]
 
-    return Reply(page.cut(found, rank, lambda each: shown(world, each, user_id)))
+    return Reply(page.cut(found, rank, lambda message: shown(world, message, user_id)))
 
 
 def _messages_of(world: World, user_id: str, conversation_id: str) -> list[Json]:
@@ -102,7 +102,7 @@ def _messages_of(world: World, user_id: str, conversation_id: str) -> list[Json]
         for message in world.messages.values()
         if message["conversationId"] == conversation_id
     ]
-    return [each for each in here if not world.is_hidden(user_id, each)]
+    return [message for message in here if not world.is_hidden(user_id, message)]
 
 
 def _seq(message: Json) -> int:

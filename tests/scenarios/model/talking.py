@@ -60,7 +60,7 @@ class Talking(Machine):
     def send_again(self) -> None:
         """What was sent with a key, now and then with a difference, or by somebody else."""
         every = self.world.messages.items()
-        keyed = [key for key, each in every if each["clientMessageId"]]
+        keyed = [key for key, said in every if said["clientMessageId"]]
         message = self.world.messages.get(self.one_of(keyed))
         if message is None:
             return
@@ -119,7 +119,7 @@ class Talking(Machine):
         """Somebody marks two messages read, one of them often from before."""
         here = self.conversation()
         every = self.world.messages.items()
-        inside = [key for key, each in every if each["conversationId"] == here]
+        inside = [key for key, message in every if message["conversationId"] == here]
         by = self.person(here)
         for _ in range(2):
             message_id = self.message() if self.rarely() else self.one_of(inside)
@@ -129,7 +129,7 @@ class Talking(Machine):
         """And now and then read again, up to there, from before or from behind."""
         here = self.conversation()
         every = self.world.messages.items()
-        inside = [key for key, each in every if each["conversationId"] == here]
+        inside = [key for key, message in every if message["conversationId"] == here]
         by = self.person(here)
         for name in ("mark_unread", self.luck.choice(("mark_read", "mark_unread"))):
             message_id = self.message() if self.rarely() else self.one_of(inside)

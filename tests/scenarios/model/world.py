@@ -102,8 +102,8 @@ class World:
     def learned(self, *path: str) -> str:
         """An id that the answer gives for the first time."""
         found: Any = self.answer
-        for each in path:
-            found = found.get(each) if isinstance(found, dict) else None
+        for key in path:
+            found = found.get(key) if isinstance(found, dict) else None
         if not isinstance(found, str) or not found or found in self.names:
             return f"(a new {'.'.join(path)})"
         self.names[found] = f"<{path[0]} {len(self.names)}>"
@@ -111,8 +111,8 @@ class World:
 
     def named(self, text: str) -> str:
         """A text for people, with short names in place of ids."""
-        for each, name in self.names.items():
-            text = text.replace(each, name)
+        for text_id, name in self.names.items():
+            text = text.replace(text_id, name)
         return text
 
     def tell(self, where: Json, kind: str, /, *also: str, **of: Any) -> None:
@@ -217,15 +217,17 @@ def _outside(rows: dict[Key, Json], conversation_id: str) -> dict[Key, Json]:
 
 
 def members(conversation: Json) -> list[str]:
-    return [each["userId"] for each in conversation["participants"]]
+    return [member["userId"] for member in conversation["participants"]]
 
 
 def admins(conversation: Json) -> list[str]:
-    return [each["userId"] for each in conversation["participants"] if each["role"] == "admin"]
+    return [
+        member["userId"] for member in conversation["participants"] if member["role"] == "admin"
+    ]
 
 
 def participant(conversation: Json, user_id: str) -> Json:
-    return next(each for each in conversation["participants"] if each["userId"] == user_id)
+    return next(member for member in conversation["participants"] if member["userId"] == user_id)
 
 
 def role_of(conversation: Json, user_id: str) -> str | None:
