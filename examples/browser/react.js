@@ -17,10 +17,10 @@ function useChat(store, select) {
 }
 
 function Conversations({ store }) {
-  const conversations = useChat(store, (each) => each.conversations());
-  const { openId } = useChat(store, (each) => each.state());
+  const conversations = useChat(store, (chatStore) => chatStore.conversations());
+  const { openId } = useChat(store, (chatStore) => chatStore.state());
   const rows = conversations.map(({ id, name, others, unread }) => {
-    const title = name ?? others.map((each) => each.name).join(", ");
+    const title = name ?? others.map((other) => other.name).join(", ");
     const isOpen = id === openId ? "true" : undefined;
     const onClick = () => store.open(id);
     const about = { type: "button", onClick, "aria-current": isOpen };
@@ -34,13 +34,13 @@ function Conversations({ store }) {
 const Message = memo(function Message({ entry, author, store }) {
   const note = { pending: " …", failed: " (not sent)", sent: "" }[entry.state];
   const react = { type: "button", onClick: () => store.react(entry, "👍"), "aria-label": "Like" };
-  const likes = entry.reactions?.find((each) => each.emoji === "👍")?.count ?? 0;
+  const likes = entry.reactions?.find((reaction) => reaction.emoji === "👍")?.count ?? 0;
   const button = entry.state === "sent" && createElement("button", react, `👍 ${likes}`);
   return createElement("li", {}, `${author}: ${entry.body}${note} `, button);
 });
 
 function Timeline({ store, id }) {
-  const { messages, hasOlder, typing } = useChat(store, (each) => each.timeline(id));
+  const { messages, hasOlder, typing } = useChat(store, (chatStore) => chatStore.timeline(id));
   useEffect(() => store.setViewing(true), [store, id]);
   const rows = messages.map((entry) => {
     const author = store.user(entry.senderId).name;
@@ -52,7 +52,7 @@ function Timeline({ store, id }) {
     {},
     hasOlder && createElement("button", older, "Older messages"),
     createElement("ul", { role: "log", "aria-label": "Messages" }, rows),
-    createElement("p", { role: "status" }, typing.map((each) => `${each.name} …`)),
+    createElement("p", { role: "status" }, typing.map((user) => `${user.name} …`)),
     createElement(Composer, { store, id }),
   );
 }
@@ -78,7 +78,7 @@ function Composer({ store, id }) {
 }
 
 function App({ store }) {
-  const { openId, unread, status } = useChat(store, (each) => each.state());
+  const { openId, unread, status } = useChat(store, (chatStore) => chatStore.state());
   useEffect(() => {
     store.start();
     return () => store.close();

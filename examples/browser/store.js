@@ -3,7 +3,7 @@ import { Chat } from "/chat-aio/chat.js";
 import { ChatStore } from "/chat-aio/chat-store.js";
 
 const store = new ChatStore(new Chat("/api/chat"), { userId: document.body.dataset.user });
-const [log, form] = ["#log", "form"].map((each) => document.querySelector(each));
+const [log, form] = ["#log", "form"].map((selector) => document.querySelector(selector));
 
 const NOTES = { pending: " (on its way)", failed: " (not sent)", sent: "" };
 
@@ -31,8 +31,8 @@ function show() {
   if (timeline === shown) return;
   shown = timeline;
   log.replaceChildren(...timeline.messages.map(lineOf));
-  const names = timeline.typing.map((each) => each.name);
-  document.querySelector("#typing").textContent = names.map((each) => `${each} …`).join(" ");
+  const names = timeline.typing.map((user) => user.name);
+  document.querySelector("#typing").textContent = names.map((name) => `${name} …`).join(" ");
   store.setViewing(document.visibilityState === "visible");
 }
 

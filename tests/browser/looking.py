@@ -12,19 +12,19 @@ EVERYTHING = {"runOnly": STANDARDS, "resultTypes": ["violations"]}
 COLOURS = {"runOnly": ["color-contrast"]}
 TOO_SMALL = r"""
     () => {
-      const reach = (each) => {
-        const { width, height } = (each.closest("label") ?? each).getBoundingClientRect();
+      const reach = (node) => {
+        const { width, height } = (node.closest("label") ?? node).getBoundingClientRect();
         return Math.min(width, height);
       };
-      const isThere = (each) => each.checkVisibility({ visibilityProperty: true });
-      const isInline = (each) =>
-        getComputedStyle(each).display === "inline" || each.closest(".message") !== null;
+      const isThere = (node) => node.checkVisibility({ visibilityProperty: true });
+      const isInline = (node) =>
+        getComputedStyle(node).display === "inline" || node.closest(".message") !== null;
       const all = document.querySelectorAll(
         "a[href], button, input, select, textarea, [role=option]");
       return [...all]
-        .filter((each) => isThere(each) && reach(each) > 1)
-        .filter((each) => reach(each) < (isInline(each) ? 24 : 44) - 0.1)
-        .map((each) => `${each.outerHTML.slice(0, 70).replace(/\s+/g, " ")} has ${reach(each)} px`);
+        .filter((node) => isThere(node) && reach(node) > 1)
+        .filter((node) => reach(node) < (isInline(node) ? 24 : 44) - 0.1)
+        .map((node) => `${node.outerHTML.slice(0, 70).replace(/\s+/g, " ")} has ${reach(node)} px`);
     }
 """
 """What a finger has to hit: the label, where there is one."""
@@ -34,25 +34,25 @@ UNSAID = r"""
       const unsaidIn = (text) => {
         let rest = text;
         while (said.test(rest)) rest = rest.replace(said, "");
-        for (const each of known) rest = rest.replaceAll(each, "");
+        for (const text of known) rest = rest.replaceAll(text, "");
         return /\p{Script=Latin}/u.test(rest);
       };
       // An option is shown where its select is.
-      const isThere = (each) =>
-        (each.closest("select") ?? each).checkVisibility({ visibilityProperty: true });
+      const isThere = (node) =>
+        (node.closest("select") ?? node).checkVisibility({ visibilityProperty: true });
       const all = [...document.querySelectorAll("body, body *")]
-        .filter((each) => isThere(each) && !each.closest(".avatar, .language select"));
-      const written = (each) => [...each.childNodes]
+        .filter((node) => isThere(node) && !node.closest(".avatar, .language select"));
+      const written = (node) => [...node.childNodes]
         .filter((child) => child.nodeType === Node.TEXT_NODE)
         .map((child) => child.data);
-      const attributes = (each) => ["aria-label", "title", "placeholder", "alt"]
+      const attributes = (node) => ["aria-label", "title", "placeholder", "alt"]
         // Emoji are named as one types them.
-        .filter((name) => name !== "title" || !each.matches(".emoji"))
-        .map((name) => each.getAttribute(name) ?? "");
-      const drawn = (each) => ["::before", "::after"]
-        .map((part) => getComputedStyle(each, part).content)
+        .filter((name) => name !== "title" || !node.matches(".emoji"))
+        .map((name) => node.getAttribute(name) ?? "");
+      const drawn = (node) => ["::before", "::after"]
+        .map((part) => getComputedStyle(node, part).content)
         .filter((content) => content.startsWith('"'));
-      const found = all.flatMap((each) => [...written(each), ...attributes(each), ...drawn(each)]);
+      const found = all.flatMap((node) => [...written(node), ...attributes(node), ...drawn(node)]);
       return [...new Set([document.title, ...found].filter(unsaidIn))];
     }
 """

@@ -71,7 +71,7 @@ async def _is_emptied(page: Page, *, viewport: object = USUAL, **_: object) -> b
     await page.unroute_all(behavior="ignoreErrors")
     if page.url.startswith("http"):
         # What is still on its way would be kept, too.
-        emptied = "for (const each of [localStorage, sessionStorage]) each.clear();"
+        emptied = "for (const storage of [localStorage, sessionStorage]) storage.clear();"
         await page.evaluate(f"{emptied} Storage.prototype.setItem = () => {{}}")
     await page.goto("about:blank")
     await page.mouse.move(*OUTSIDE)

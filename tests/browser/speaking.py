@@ -14,7 +14,7 @@ import { en } from "./en.js";
 const wrap = (text) =>
   typeof text === "string"
     ? `⟦${text}⟧`
-    : Object.fromEntries(Object.entries(text).map(([form, each]) => [form, wrap(each)]));
+    : Object.fromEntries(Object.entries(text).map(([form, word]) => [form, wrap(word)]));
 const he = Object.fromEntries(Object.entries(en).map(([name, text]) => [name, wrap(text)]));
 
 export const LANGUAGES = { en, he };

@@ -330,7 +330,7 @@ async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo
         await linus.get_by_role("menuitem", name=item).press("Enter")
         dialog = linus.get_by_role("dialog", name=name)
         await expect(dialog).to_be_visible()
-        assert await dialog.evaluate("each => each.contains(document.activeElement)")
+        assert await dialog.evaluate("node => node.contains(document.activeElement)")
         await linus.keyboard.press("Escape")
         await expect(dialog).to_be_hidden()
         await expect(more).to_be_focused()
@@ -378,7 +378,7 @@ async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo
     assert spoken == ["polite", "new"]
     assert {live for live, _ in silent} == {"off"}
     region = linus.locator("#banner [role=status]")
-    assert await region.evaluate("each => each.checkVisibility()")
+    assert await region.evaluate("node => node.checkVisibility()")
     await expect(region).to_be_empty()
 
 

@@ -21,7 +21,7 @@ HELPERS = """
       const { listMessages } = service;
       service.listMessages = async (id, page) => {
         const found = await listMessages.call(service, id, page);
-        const here = (each) => ({ ...each, id: `${id} ${each.id}`, conversationId: id });
+        const here = (row) => ({ ...row, id: `${id} ${row.id}`, conversationId: id });
         return { ...found, messages: found.messages.map(here) };
       };
       const shown = new ChatStore(service, { userId: "ada", hasInbox: true });
@@ -32,8 +32,8 @@ HELPERS = """
     };
     const come = (from, to, more = {}) => {
       for (let seq = from; seq <= to; seq += 1) {
-        const each = message(seq, { conversationId: "c0", ...more });
-        service.handlers.onEvent({ type: "message.created", message: each });
+        const sent = message(seq, { conversationId: "c0", ...more });
+        service.handlers.onEvent({ type: "message.created", message: sent });
       }
     };
     const heldIn = (shown, id = "c0") => shown.timeline(id).messages;
@@ -119,7 +119,7 @@ async def test_a_thread_is_bounded_and_reaches_the_newest_reply(empty: Page) -> 
         await shown.open("c0");
         await shown.openThread("c0 m1");
         for (let isLoaded = false; !isLoaded; isLoaded = shown.thread().isLoaded) await turn();
-        const seqs = () => shown.thread().messages.map((each) => each.seq);
+        const seqs = () => shown.thread().messages.map((message) => message.seq);
         shown.setThreadReading(false);
         come(52, 1_000, inThread);
         await turn();
@@ -166,12 +166,12 @@ async def test_what_was_shown_of_lists_that_are_let_go_is_let_go(empty: Page) ->
     script = """
         const shown = await begun(40);
         const shownOnce = [];
-        for (let each = 0; each < 40; each += 1) {
-          await shown.open(`c${each}`);
+        for (let number = 0; number < 40; number += 1) {
+          await shown.open(`c${number}`);
           await turn();
-          shownOnce.push(new WeakRef(heldIn(shown, `c${each}`)));
+          shownOnce.push(new WeakRef(heldIn(shown, `c${number}`)));
         }
-        window.alive = () => shownOnce.filter((each) => each.deref()).length;
+        window.alive = () => shownOnce.filter((reference) => reference.deref()).length;
         window.shown = shown;
     """
     session = await empty.context.new_cdp_session(empty)

@@ -97,9 +97,9 @@ async def test_every_route_has_its_method(empty: Page) -> None:
         const apis = [chat, moderation, rooms, inbox, moderationTools, drafts];
         apis.push(notifications, attachments, conversations);
         const methods = apis.flatMap(Object.values);
-        for (const each of methods) {
+        for (const method of methods) {
           // An array of one reads as its only element wherever a text is expected.
-          if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
+          if (method instanceof Function) await method(["{}"], ["{}"], ["{}"]);
         }
         await moment();
         for (const { url } of sources) asked.push({ method: "GET", url });
@@ -243,7 +243,7 @@ async def test_who_is_calling_goes_with_requests_and_the_stream(empty: Page) -> 
         ready.pop()();
         await moment();
         const [{ url, headers }] = asked;
-        return [url.pathname, url.search, headers, ...sources.map((each) => each.url.search)];
+        return [url.pathname, url.search, headers, ...sources.map((source) => source.url.search)];
     """
     assert await try_out(empty, script) == [
         *("/api/chat/conversations/a%2Fb/messages/%C3%BC", "?tenant=a+b"),
@@ -272,7 +272,7 @@ async def test_a_refused_stream_comes_back_at_its_position(empty: Page) -> None:
         first.tell("stream.reset", "", { reason: "too_many_missed" });
         first.dispatchEvent(new Event("error"));
         first.refuse();
-        for (let each = 0; each < 6; each += 1) {
+        for (let number = 0; number < 6; number += 1) {
           ready.at(-1)();
           await moment();
           sources.at(-1).refuse();
@@ -286,7 +286,7 @@ async def test_a_refused_stream_comes_back_at_its_position(empty: Page) -> None:
         const opened = sources.length;
         ready.at(-1)();
         await moment();
-        return [told, waits, sources.map((each) => each.url.search), sources.length - opened];
+        return [told, waits, sources.map((source) => source.url.search), sources.length - opened];
     """
     told, waits, queries, opened = await try_out(empty, script)
     assert told == [
@@ -342,7 +342,7 @@ async def test_a_stream_that_follows_conversations(empty: Page) -> None:
         ready.at(-1)();
         await moment();
         open(sources[1]);
-        return [told, sources.map((each) => each.url.search)];
+        return [told, sources.map((source) => source.url.search)];
     """
     told, queries = await try_out(empty, script)
     assert told == [False, True, "stream.changed", True, True, "stream.reset"]
@@ -366,7 +366,7 @@ async def test_a_stream_that_is_silent_is_made_anew(empty: Page) -> None:
         ready.at(-1)();
         await moment();
         sources[1].dispatchEvent(new Event("open"));
-        const positions = sources.map((each) => each.url.searchParams.get("lastEventId"));
+        const positions = sources.map((source) => source.url.searchParams.get("lastEventId"));
         return [told, expected, waits, positions];
     """
     told, expected, waits, positions = await try_out(empty, script)

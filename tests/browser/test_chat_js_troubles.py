@@ -82,7 +82,7 @@ async def test_what_a_host_cannot_give_is_a_chat_error(empty: Page, option: str)
         answers.push(() => answer(201, {{ message: {{ id: "m" }} }}));
         const sent = chat.sendMessage("c", {{ body: "hi" }});
         const outcome = sent.then((made) => made.id, String);
-        for (let each = 0; each < 20; each += 1) await moment();
+        for (let number = 0; number < 20; number += 1) await moment();
         isOffline = false;
         ready.pop()?.();
         return [errors, told, before, await outcome];
@@ -103,7 +103,7 @@ async def test_what_is_ended_is_not_tried_again(empty: Page) -> None:
         const chat = new Chat("/api/chat", { fetch });
         const given = { signal: closing.signal };
         const ended = chat.sendMessage("c", { body: "hi" }, given).catch((error) => error);
-        for (let each = 0; each < 20; each += 1) await moment();
+        for (let number = 0; number < 20; number += 1) await moment();
         return [await Promise.race([ended, null]) === reason, asked.length, waits];
     """
     assert await try_out(empty, script) == [True, 1, []]
@@ -191,7 +191,7 @@ async def test_a_type_that_is_named_twice_is_told_once(empty: Page) -> None:
         const onEvent = ({ type }) => told.push(type);
         new Chat("/api/chat", { EventSource: Source }).stream({ types, onEvent });
         await moment();
-        for (const each of ["receipt.read", "poll.opened"]) sources[0].tell(each, "");
+        for (const name of ["receipt.read", "poll.opened"]) sources[0].tell(name, "");
         return told;
     """
     assert await try_out(empty, script) == ["receipt.read", "poll.opened"]

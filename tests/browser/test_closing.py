@@ -37,7 +37,7 @@ SERVICE = """
         const error = { code: "STORAGE_UNAVAILABLE", message: "later" };
         return new Response(JSON.stringify({ error }), { status: 503 });
       }
-      const kind = Object.keys(answers).find((each) => path.endsWith(each));
+      const kind = Object.keys(answers).find((key) => path.endsWith(key));
       const made = method === "POST" ? { message: message(9, JSON.parse(body)) } : answers[kind];
       return new Response(JSON.stringify(made ?? { message: message(1), conversation }));
     };
@@ -77,10 +77,10 @@ async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) ->
         store.close();
         isRefusing = false;
         caller = "ben";
-        const isPending = (each) => each.state === "pending";
+        const isPending = (message) => message.state === "pending";
         await until(() => !store.timeline("c").messages.some(isPending));
         const sent = bodies();
-        const states = store.timeline("c").messages.map((each) => each.state);
+        const states = store.timeline("c").messages.map((message) => message.state);
         caller = "ada";
         await open();
         await until(() => bodies().length >= 3);
@@ -104,7 +104,7 @@ async def test_what_is_written_meanwhile_is_sent_when_it_has_begun_anew(empty: P
         store.send("c", "two");
         await pass(50);
         const before = bodies();
-        const states = store.timeline("c").messages.map((each) => each.state);
+        const states = store.timeline("c").messages.map((message) => message.state);
         store.start();
         await until(() => bodies().length >= 2);
         return [before, states, bodies()];
@@ -236,7 +236,7 @@ async def test_what_is_opened_last_stays_open(empty: Page) -> None:
         await store.open("c");
         gates.get("slow")();
         seen.push(await third, store.state().openId);
-        const [fourth, fifth] = ["slow", "quick"].map((each) => store.openDirect(each));
+        const [fourth, fifth] = ["slow", "quick"].map((name) => store.openDirect(name));
         gates.get("slow")();
         seen.push(await fourth, store.state().openId);
         gates.get("quick")();

@@ -149,7 +149,7 @@ async def test_names_that_did_not_come_are_asked_for_again(empty: Page) -> None:
         users.get("linus");
         pauses.push(await pass());
         pauses.push(await pass());
-        const names = ["grace", "linus"].map((each) => users.get(each).name);
+        const names = ["grace", "linus"].map((id) => users.get(id).name);
         status = 501;
         const none = new Users({ findUsers }, () => {});
         none.get("ada");

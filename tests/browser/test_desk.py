@@ -331,7 +331,7 @@ async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) ->
     await messages.get_by_role("button", name="Remove 3 messages").click()
     await expect(messages).to_contain_text("Removing… 1 of 3")
     bar = messages.get_by_role("progressbar", name="Messages removed")
-    assert await bar.evaluate("each => [each.value, each.max]") == [1, 3]
+    assert await bar.evaluate("node => [node.value, node.max]") == [1, 3]
     await messages.get_by_role("button", name="Stop").click()
     await portions.release()
     await expect(messages).to_contain_text("Stopped: 2 of 3 removed.")
@@ -405,7 +405,7 @@ async def test_a_list_that_is_refreshed_is_as_long_as_before(empty: Page) -> Non
           const from = cursor ?? 0;
           return { items: all.slice(from, from + limit), nextCursor: from + limit };
         };
-        const paged = new Paged({ load, keyOf: (each) => each, changed() {} });
+        const paged = new Paged({ load, keyOf: (item) => item, changed() {} });
         const lengths = [];
         for (const act of ["refresh", "more", "refresh", "reload"]) {
           await paged[act]();

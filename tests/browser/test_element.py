@@ -40,7 +40,7 @@ async def test_two_people_talk(host: Host, open_page: Visit) -> None:
     await expect(ada.get_by_text("Grace Hopper …")).to_be_hidden()
     await expect(ada.locator("em")).to_have_text("Mars")
     accent = await ada.get_by_role("button", name="Send").evaluate(
-        "each => getComputedStyle(each).backgroundColor"
+        "node => getComputedStyle(node).backgroundColor"
     )
     assert accent == "rgb(122, 62, 161)"
 
@@ -197,7 +197,7 @@ async def test_of_what_was_seen_one_after_the_other_the_last_counts(host: Host, 
     await expect(messages(ada)).to_have_count(1)
     await ada.wait_for_function("heard.at(-1)[1].total === 1")
     tell = (
-        "all => tellers.forEach((each) => each(all.map((isIntersecting) => ({ isIntersecting }))))"
+        "all => tellers.forEach((tell) => tell(all.map((isIntersecting) => ({ isIntersecting }))))"
     )
     await ada.evaluate(tell, [False, True])
     await ada.wait_for_function("heard.at(-1)[1].total === 0")
@@ -395,7 +395,7 @@ async def test_in_the_page_from_its_beginning_it_has_one_stream(
     )
     await host.visit(page, "ada")
     await expect(page.get_by_text("No conversations yet.")).to_be_visible()
-    open_ones = "streams.filter((each) => each.readyState !== EventSource.CLOSED).length"
+    open_ones = "streams.filter((stream) => stream.readyState !== EventSource.CLOSED).length"
     await page.wait_for_function(f"{open_ones} === 1")
     assert await page.evaluate("streams.length") == 1
     await page.evaluate("document.querySelector('chat-aio').remove()")

@@ -56,7 +56,7 @@ async def test_files_of_a_message_are_shown(host: Host, ada: Page) -> None:
         row = messages(ada).first
         image = row.get_by_role("img", name="moth.png")
         await expect(image).to_have_js_property("naturalWidth", 320)
-        size = await image.evaluate("each => [each.clientWidth, each.clientHeight]")
+        size = await image.evaluate("node => [node.clientWidth, node.clientHeight]")
         assert size == [240, 120]
         async with ada.context.expect_page() as opened:
             await row.get_by_role("link", name="moth.png").click()

@@ -71,7 +71,7 @@ async def test_nothing_moves_when_an_image_comes(visit: Visit, demo: Demo, is_ph
     may_come.set()
     image = link(main_list(linus), "one.png").get_by_role("img")
     await expect(image).to_have_js_property("complete", value=True)
-    assert await image.evaluate("each => each.naturalWidth") > 0
+    assert await image.evaluate("node => node.naturalWidth") > 0
     assert await last.bounding_box() == before
 
 
@@ -119,7 +119,7 @@ async def test_nothing_moves_from_image_to_image(visit: Visit, demo: Demo, is_ph
         await linus.mouse.click(box["x"] + 5, box["y"] + 5)
         image = shown(linus, name).get_by_role("img", name=name)
         await expect(image).to_have_js_property("complete", value=True)
-        assert await image.evaluate("each => each.naturalWidth") > 0
+        assert await image.evaluate("node => node.naturalWidth") > 0
         assert await image.evaluate(IN_WINDOW)
 
 

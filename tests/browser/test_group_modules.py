@@ -35,7 +35,7 @@ async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page)
         const { Paged } = await import("/demo/static/paged.js");
         const answers = [];
         const load = () => new Promise((resolve) => answers.push(resolve));
-        const list = new Paged({ load, keyOf: (each) => each, changed: () => {} });
+        const list = new Paged({ load, keyOf: (item) => item, changed: () => {} });
         const answer = (index, items, nextCursor) => answers[index]({ items, nextCursor });
         const held = [];
         const first = list.reload();
@@ -70,7 +70,7 @@ async def test_more_of_a_list_follows_what_comes_anew(empty: Page) -> None:
           asked.push(cursor);
           return new Promise((resolve) => answers.push(resolve));
         };
-        const list = new Paged({ load, keyOf: (each) => each, changed: () => {} });
+        const list = new Paged({ load, keyOf: (item) => item, changed: () => {} });
         const first = list.reload();
         list.more();
         list.more();

@@ -78,7 +78,7 @@ async def test_what_one_has_begun_is_not_overwritten(
     await expect(linus.locator("#title")).to_have_text("K")
     await expect(name).to_have_value("My idea")
 
-    await name.evaluate("each => each.removeAttribute('maxlength')")
+    await name.evaluate("node => node.removeAttribute('maxlength')")
     await name.fill("x" * 201)
     await name.press("Enter")
     await expect(
@@ -200,9 +200,9 @@ async def test_on_a_phone_the_details_are_a_screen(visit: Visit, demo: Demo) -> 
     await expect(details(linus)).to_contain_text("indivisible")
     await expect(details(linus)).to_contain_text("Used 0 of 5")
     assert await fits(linus)
-    width = await details(linus).evaluate("each => each.getBoundingClientRect().width")
+    width = await details(linus).evaluate("node => node.getBoundingClientRect().width")
     assert width == PHONE_WIDTH
-    inner = "each => each.scrollWidth <= each.clientWidth"
+    inner = "node => node.scrollWidth <= node.clientWidth"
     assert await details(linus).locator(".details").evaluate(inner)
     await expect(main_list(linus)).to_be_hidden()
     await details(linus).get_by_role("button", name="New link").tap()

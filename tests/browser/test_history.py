@@ -55,8 +55,8 @@ async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
 
 async def below(log: Locator) -> int:
     """How much of it is below what is in view."""
-    height = "each.scrollHeight - each.scrollTop - each.clientHeight"
-    return int(await log.evaluate(f"(each) => {height}"))
+    height = "node.scrollHeight - node.scrollTop - node.clientHeight"
+    return int(await log.evaluate(f"(node) => {height}"))
 
 
 async def talked(demo: Demo) -> str:

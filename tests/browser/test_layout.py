@@ -27,7 +27,7 @@ SHOWN_WITH = (
     *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
 )
 READABLE = 4.5
-FOCUSED = "(each) => each === document.activeElement"
+FOCUSED = "(node) => node === document.activeElement"
 
 
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
@@ -77,8 +77,8 @@ async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: 
 async def test_who_wants_no_motion_sees_none(visit: Visit) -> None:
     linus = await visit("linus", reduced_motion="reduce")
     moving = """
-        () => [...document.querySelectorAll("*")].filter((each) => {
-          const { transitionDuration, animationDuration } = getComputedStyle(each);
+        () => [...document.querySelectorAll("*")].filter((node) => {
+          const { transitionDuration, animationDuration } = getComputedStyle(node);
           return [transitionDuration, animationDuration].some((all) => !/^(0s(, )?)+$/.test(all));
         }).length
     """
@@ -93,7 +93,7 @@ async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None
     await main_list(linus).locator(".thread-link").tap()
     await expect(message(thread(linus), "indivisible")).to_be_visible()
     assert await fits(linus)
-    width = await thread(linus).evaluate("each => each.getBoundingClientRect().width")
+    width = await thread(linus).evaluate("node => node.getBoundingClientRect().width")
     assert width == PHONE_WIDTH
     await expect(main_list(linus)).to_be_hidden()
 
@@ -115,7 +115,7 @@ async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) 
     toolbar = row.locator(".toolbar")
     await expect(linus.get_by_text("three", exact=True).last).to_be_in_viewport()
     await expect(toolbar).to_be_hidden()
-    places = "each => [...each.children].map(child => child.getBoundingClientRect().top)"
+    places = "node => [...node.children].map(child => child.getBoundingClientRect().top)"
     before = await main_list(linus).evaluate(places)
     await row.locator(".body").tap()
     await expect(toolbar).to_be_in_viewport(ratio=1)
@@ -252,7 +252,7 @@ async def test_in_high_contrast_lines_say_what_colours_said(visit: Visit, demo: 
     await demo.send("dennis", place, "theirs")
     await demo.send("linus", place, "mine")
     linus = await visit("linus", place, forced_colors="active")
-    style = "(each) => getComputedStyle(each)"
+    style = "(node) => getComputedStyle(node)"
     widths = [
         await message(main_list(linus), text).locator(".bubble").evaluate(f"{style}.borderWidth")
         for text in ("theirs", "mine")
@@ -269,7 +269,7 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
     linus = await visit("linus", conversation_id)
     written = linus.get_by_label("Message", exact=True)
     await written.fill("It is nearly as long as one line is. " * 2)
-    one_line = await written.evaluate("each => each.clientHeight")
+    one_line = await written.evaluate("node => node.clientHeight")
     await message(main_list(linus), "It swims").hover()
     await linus.get_by_role("button", name="Reply in thread").click()
     await expect(thread(linus)).to_be_visible()
@@ -279,7 +279,7 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
           return clientHeight === scrollHeight;
         }"""
     )
-    assert await written.evaluate("each => each.clientHeight") > one_line
+    assert await written.evaluate("node => node.clientHeight") > one_line
     await linus.keyboard.press("Escape")
     await expect(thread(linus)).to_be_hidden()
     await expect(written).to_have_js_property("clientHeight", one_line)
@@ -388,7 +388,7 @@ async def test_a_dialog_scrolls_inside_of_a_small_window(
     width, height = window
     await linus.set_viewport_size({"width": width, "height": height})
     await expect(dialog).to_be_in_viewport(ratio=1)
-    assert await dialog.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert await dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert await fits(linus)
     for part in (
         dialog.get_by_role("heading"),

@@ -20,7 +20,7 @@ const drafts = new LiveDrafts({ drafts: { list } }, store);
 const part = (first, text) => drafts.tell({
   ...about, type: "draft.updated", payload: { draftId: "d", first, last: first, text, ...about },
 });
-const texts = () => store.writings.map((each) => each.text);
+const texts = () => store.writings.map((writing) => writing.text);
 """
 
 

@@ -104,7 +104,7 @@ async def test_a_hostile_text_is_read_once(empty: Page, part: str) -> None:
         const length = 2_097_152;
         const hostile = {part!r}.repeat(length).slice(0, length);
         for (const {{ text, items }} of blocksOf(hostile)) {{
-          for (const each of items ?? [{{ text }}]) inlineOf(each.text, dennis);
+          for (const item of items ?? [{{ text }}]) inlineOf(item.text, dennis);
         }}
         return inlineOf(hostile, dennis).length > 0;
     """
@@ -191,11 +191,11 @@ async def test_names_of_any_characters_are_mentions(empty: Page) -> None:
     script = """
         const names = ["Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++"];
         const people = names.map((name) => ({ id: name, name }));
-        const found = (text) => inlineOf(text, people).map((each) => each.userId).filter(Boolean);
+        const found = (text) => inlineOf(text, people).map((piece) => piece.userId).filter(Boolean);
         const named = (_, n) => ({ id: `${n}`, name: `Name ${n} of it` });
         const many = Array.from({ length: 256 }, named);
         const pieces = inlineOf("`a`@ ".repeat(3_000), many).length;
-        return [names.map((each) => found(`so *@${each}* and \\`code\\``)), pieces > 3_000];
+        return [names.map((name) => found(`so *@${name}* and \\`code\\``)), pieces > 3_000];
     """
     expected = [[name] for name in ("Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++")]
     assert await run(empty, script) == [expected, True]

@@ -71,7 +71,7 @@ async def test_a_mute_marks_the_conversation_and_quiets_its_badge(visit: Visit, 
     await expect(row.locator(".badge")).to_have_text("1 unread")
     await linus.reload()
     await expect(mark).to_be_visible()
-    color = "each => getComputedStyle(each).backgroundColor"
+    color = "node => getComputedStyle(node).backgroundColor"
     loud = linus.get_by_role("link", name="Engine room").locator(".badge")
     assert await row.locator(".badge").evaluate(color) != await loud.evaluate(color)
 

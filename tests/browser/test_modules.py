@@ -50,7 +50,7 @@ async def test_a_timeline_has_no_gaps(
         timeline.put(message(5));
         timeline.isStale = false;
         timeline.addNewest({newest});
-        return [timeline.messages.map((each) => each.seq), timeline.older?.cursor];
+        return [timeline.messages.map((message) => message.seq), timeline.older?.cursor];
     """
     assert await run(empty, script) == [held, cursor]
 
@@ -79,7 +79,7 @@ async def test_a_message_is_held_once_in_its_place_and_newest_state(empty: Page)
         timeline.update(message(3, { body: "", deletedAt: "2026-01-31T10:00:00.000Z" }));
         timeline.put(message(3, { editedAt: "2026-01-31T11:00:00.000Z" }));
         timeline.update(message(9));
-        return timeline.messages.map((each) => each.body);
+        return timeline.messages.map((message) => message.body);
     """
     assert await run(empty, script) == ["body 1", "better", ""]
 
@@ -165,8 +165,8 @@ async def test_a_reply_is_counted_once_at_its_root(empty: Page) -> None:
         timeline.put(message(1, { threadSummary }));
         const counts = [];
         const count = () => counts.push(timeline.get("m1").threadSummary.replyCount);
-        for (const each of [reply(2, 1), reply(3, 2), reply(4, 3), reply(5, 3), reply(5, 3)]) {
-          timeline.countReply(each);
+        for (const answer of [reply(2, 1), reply(3, 2), reply(4, 3), reply(5, 3), reply(5, 3)]) {
+          timeline.countReply(answer);
           count();
         }
         timeline.put(message(1, { threadSummary }));
@@ -349,8 +349,8 @@ async def test_found_terms_are_marked_as_the_service_finds_them(
 ) -> None:
     script = f"""
         const pieces = highlighted({text!r}, {query!r});
-        if (pieces.map((each) => each.text).join("") !== {text!r}) return "changed";
-        return pieces.filter((each) => each.isFound).map((each) => each.text);
+        if (pieces.map((piece) => piece.text).join("") !== {text!r}) return "changed";
+        return pieces.filter((piece) => piece.isFound).map((piece) => piece.text);
     """
     assert await run(empty, script) == found
 
@@ -368,6 +368,6 @@ async def test_a_longer_name_is_not_a_shorter_one(empty: Page) -> None:
     script = """
         const people = [{ id: "g", name: "Grace" }, { id: "h", name: "Grace Hopper (USN)" }];
         const texts = ["@Grace Hopper (USN)!", "@Grace, @Grace", "@Gracee", "x@Grace"];
-        return texts.map((each) => mentionedIn(each, people));
+        return texts.map((text) => mentionedIn(text, people));
     """
     assert await run(empty, script) == [["h"], ["g"], [], []]

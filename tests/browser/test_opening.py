@@ -80,7 +80,7 @@ async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) ->
     assert 200 < await read_down_to(linus, demo, place, fewer_than=seen) <= 220
     await expect(linus.get_by_role("button", name="to the newest message")).to_be_visible()
 
-    await log.evaluate("(each) => each.scrollTo(0, 0)")
+    await log.evaluate("(node) => node.scrollTo(0, 0)")
     async with linus.expect_response("**/read?*"):
         await linus.get_by_role("button", name="Mark as read").click()
     assert await demo.unread("linus", place) == 0

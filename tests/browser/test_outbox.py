@@ -18,7 +18,7 @@ SERVICE = """
     const refusals = new Map();
     const slow = new Map();
     const refuse = (status, ...bodies) => {
-      for (const each of bodies) refusals.set(each, { status, code: `E${status}`, message: "no" });
+      for (const body of bodies) refusals.set(body, { status, code: `E${status}`, message: "no" });
     };
     const chat = {
       async sendMessage(conversationId, { body, clientMessageId }) {
@@ -52,7 +52,7 @@ async def test_what_follows_a_failure_that_passes_waits_for_it(empty: Page) -> N
         await turn();
         const held = [[...asked], [...stored], shown(), refused];
         const problems = store.outbox.map(({ problem }) => problem.code);
-        const areTemporary = store.outbox.every((each) => each.isTemporary);
+        const areTemporary = store.outbox.every((draft) => draft.isTemporary);
         refusals.clear();
         sender.retryAll();
         await turn();

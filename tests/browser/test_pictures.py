@@ -22,7 +22,7 @@ async def test_people_are_shown_by_their_pictures(visit: Visit, demo: Demo) -> N
     for place in (linus.get_by_role("link", name="Grace"), main_list(linus)):
         await expect(image(place)).to_have_attribute("src", "/demo/static/people.svg#grace")
         await expect(image(place)).to_have_css("opacity", "1")
-        assert await image(place).evaluate("each => each.naturalWidth") > 0
+        assert await image(place).evaluate("node => node.naturalWidth") > 0
     own = linus.locator("#my-avatar img")
     await expect(own).to_have_attribute("src", "/demo/static/people.svg#linus")
     # Who has none, and groups, are shown by initials.
@@ -59,14 +59,14 @@ async def test_a_picture_follows_its_person(visit: Visit, complaints: Complaints
     shown = await linus.evaluate("""async () => {
         const { avatar, setAvatar } = await import("/browser/dom.js");
         const target = avatar();
-        const sources = () => [...target.querySelectorAll("img")].map((each) => each.src);
+        const sources = () => [...target.querySelectorAll("img")].map((image) => image.src);
         const picture = { initials: "G", hue: 0, shape: "round" };
         const found = [];
         for (const image of [null, "/a.png", "/a.png", "/b.png", null]) {
           const before = target.querySelector("img");
           setAvatar(target, { ...picture, image });
           const isSame = before === target.querySelector("img");
-          found.push([sources().map((each) => new URL(each).pathname), isSame]);
+          found.push([sources().map((source) => new URL(source).pathname), isSame]);
         }
         return found;
     }""")

@@ -14,7 +14,7 @@ SERVICE = """
     const { ChatError } = await import("/browser/chat.js");
     const { ChatStore } = await import("/browser/chat-store.js");
     const asked = [];
-    const countOf = (name) => asked.filter((each) => each === name).length;
+    const countOf = (name) => asked.filter((request) => request === name).length;
     const failure = (status, code, retryAfter = null) =>
       new ChatError({ status, code, message: code, retryAfter });
     const AWAY = failure(503, "STORAGE_UNAVAILABLE");
@@ -210,12 +210,12 @@ async def test_counts_of_many_conversations_are_one_list(empty: Page) -> None:
     found = await run(
         empty,
         """
-        const ids = [...Array(50).keys()].map((each) => `c${each}`);
+        const ids = [...Array(50).keys()].map((number) => `c${number}`);
         answers.listConversations = async () =>
-          ({ conversations: ids.map((each) => conversation(each, 1)), nextCursor: null });
+          ({ conversations: ids.map((id) => conversation(id, 1)), nextCursor: null });
         await begin();
         const before = countOf("listConversations");
-        for (const each of ids) tell(message(each, 2));
+        for (const id of ids) tell(message(id, 2));
         await until(() => countOf("listConversations") > before);
         await until(() => store.state().unread === 50);
         return [countOf("listConversations") - before, countOf("getConversation")];
@@ -336,7 +336,7 @@ async def test_messages_that_fail_are_loaded_when_the_stream_opens(
         const states = [];
         const note = () => {{
           const lists = [store.timeline("c"), store.thread()];
-          states.push(lists.map((each) => [each.hasFailed, each.isLoaded]));
+          states.push(lists.map((list) => [list.hasFailed, list.isLoaded]));
         }};
         await store.open("c");
         await store.openThread("c-1");

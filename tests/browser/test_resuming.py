@@ -48,7 +48,7 @@ BEGUN = """
     });
     globalThis.shown = (store, openId) => ({
       unread: store.state().unread,
-      rows: store.conversations().map((each) => [rowOf(each), each.lastMessage]),
+      rows: store.conversations().map((shown) => [rowOf(shown), shown.lastMessage]),
       messages: store.timeline(openId).messages,
     });
     globalThis.store = await begun(given);

@@ -31,7 +31,7 @@ HELPERS = """
       await until(store, () => store.state().isListed && store.state().status === "live");
       return store;
     };
-    const bodies = (store, id) => store.timeline(id).messages.map((each) => each.body);
+    const bodies = (store, id) => store.timeline(id).messages.map((message) => message.body);
 """
 
 
@@ -79,7 +79,7 @@ async def test_a_snapshot_is_the_same_until_something_in_it_changes(host: Host, 
               store.conversation(group), store.timeline(direct), store.timeline(direct).messages,
               store.timeline(direct).messages[0], store.timeline(direct).typing,
             ];
-            const compare = (before) => taken().map((each, at) => Object.is(each, before[at]));
+            const compare = (before) => taken().map((taking, at) => Object.is(taking, before[at]));
             let before = taken();
             const told = compare(before);
             let calls = 0;
@@ -112,9 +112,9 @@ async def test_what_is_shown_of_conversations(host: Host, page: Page) -> None:
         group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
         script = """
             const store = await begun();
-            const shown = store.conversations().map((each) => [
-              each.id, each.name, each.others.map(({ name }) => name), each.unread,
-              each.unreadMentions, each.lastMessage?.body ?? null, each.isMuted,
+            const shown = store.conversations().map((row) => [
+              row.id, row.name, row.others.map(({ name }) => name), row.unread,
+              row.unreadMentions, row.lastMessage?.body ?? null, row.isMuted,
             ]);
             return [shown, store.state(), store.conversation("nowhere"), store.user("bob").name];
         """
@@ -211,13 +211,14 @@ async def test_changing_reading_and_older_messages(
             await store.open(id);
             const { messages, firstUnreadId, hasOlder } = store.timeline(id);
             const seen = [messages.length, messages[0].body, hasOlder];
-            seen.push(messages.find((each) => each.id === firstUnreadId)?.body);
+            seen.push(messages.find((message) => message.id === firstUnreadId)?.body);
             await store.loadOlder(id);
             seen.push(store.state().unread);
             await store.markRead(id);
             seen.push(store.state().unread);
             const key = store.send(id, "own");
-            const own = () => store.timeline(id).messages.find((each) => each.key === `own:${key}`);
+            const own = () =>
+              store.timeline(id).messages.find((message) => message.key === `own:${key}`);
             await until(store, () => own().state === "sent");
             await store.edit(own().id, "own, better");
             await until(store, () => own().editedAt !== null);
@@ -321,13 +322,13 @@ async def test_what_a_service_does_not_have_is_asked_for_once(host: Host, page: 
             store.start();
             await until(store, () => store.state().status === "live" && store.state().isListed);
             await store.open(id);
-            for (const each of ["bob", "eve"]) {
-              store.user(each);
-              store.typed(id, each);
+            for (const writer of ["bob", "eve"]) {
+              store.user(writer);
+              store.typed(id, writer);
               store.typed(id, "");
               await new Promise((resolve) => setTimeout(resolve, 100));
             }
-            const count = (name) => asked.filter((each) => each === name).length;
+            const count = (name) => asked.filter((request) => request === name).length;
             return [count("typing"), count("users"), count("drafts")];
         """
         assert await run(page, script, [direct.id]) == [1, 1, 0]
@@ -404,7 +405,7 @@ async def test_a_thread_is_opened_and_closed(
             const taken = store.thread();
             await until(store, () => store.thread() === taken);
             store.send(id, { body: "The second.", threadRootMessageId: rootId });
-            const bodiesOf = (list) => list.messages.map((each) => each.body);
+            const bodiesOf = (list) => list.messages.map((message) => message.body);
             await until(store, () => store.thread().messages.at(-1)?.state === "pending");
             const onTheirWay = [bodiesOf(store.thread()), bodies(store, id)];
             await until(store, () => store.thread().messages.at(-1)?.state === "sent");

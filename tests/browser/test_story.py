@@ -110,7 +110,7 @@ async def see_the_picture(row: Locator) -> None:
     picture = row.get_by_role("img", name="moth.png")
     await picture.scroll_into_view_if_needed()
     await expect(picture).to_have_js_property("complete", True)
-    assert await picture.evaluate("each => each.decode().then(() => each.naturalWidth)") == 320
+    assert await picture.evaluate("node => node.decode().then(() => node.naturalWidth)") == 320
 
 
 async def test_a_report_waits_for_the_moderator(visit: Visit) -> None:

@@ -19,8 +19,8 @@ from tests.support.pool import Pool
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SHOWN = """
-    const shown = () => store.conversations().map((each) =>
-      [each.id, each.unread, each.lastMessage?.body ?? null, each.view.archived]);
+    const shown = () => store.conversations().map((row) =>
+      [row.id, row.unread, row.lastMessage?.body ?? null, row.view.archived]);
 """
 
 
@@ -125,7 +125,7 @@ async def test_views_that_changed_while_away(
         wanted = [[group, f"new {number}"] for number, group in enumerate(further, 1)]
         script = """async ([cleared, wanted]) => until(store, () => {
             const rows = store.conversations().map(({ id, name }) => [id, name]);
-            const isThere = wanted.every((row) => rows.some((each) => `${each}` === `${row}`));
+            const isThere = wanted.every((row) => rows.some((value) => `${value}` === `${row}`));
             return isThere && store.timeline(cleared).messages.length === 0
               && rows.length === wanted.length + 1;
         })"""

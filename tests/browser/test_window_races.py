@@ -22,7 +22,7 @@ SERVICE = """
       id, unreadCount, type: "group", createdAt: "2026-01-31T09:30:00.000Z",
       participants: [{ userId: "ada", lastReadMessageId }],
     });
-    const many = (count) => Array.from({ length: count }, (_, each) => conversation(`c${each}`));
+    const many = (count) => Array.from({ length: count }, (_, at) => conversation(`c${at}`));
     const held = () => {
       let open;
       const gate = new Promise((resolve) => { open = resolve; });
@@ -55,7 +55,7 @@ SERVICE = """
         this.asked.push(...more, ...(more.length ? [] : [cursor || "newest"]));
         await this.#answer();
         const messages = [];
-        for (let each = high; each >= low; each -= 1) messages.push(message(each));
+        for (let seq = high; seq >= low; seq -= 1) messages.push(message(seq));
         const isInside = around || after || kind === "newer";
         return {
           messages, nextCursor: low > 1 ? `older ${low}` : null,
@@ -64,7 +64,7 @@ SERVICE = """
       }
       async listConversations({ limit = 50, cursor, unread } = {}) {
         const from = Number(cursor ?? 0);
-        const all = this.conversations.filter((each) => !unread || each.unreadCount);
+        const all = this.conversations.filter(({ unreadCount }) => !unread || unreadCount);
         const page = structuredClone(all.slice(from, from + limit));
         this.asked.push(unread ? "unread" : `list ${from}`);
         await this.#answer();
@@ -74,7 +74,7 @@ SERVICE = """
       async getConversation(id) {
         this.asked.push(`conversation ${id}`);
         await this.#answer();
-        return structuredClone(this.conversations.find((each) => each.id === id));
+        return structuredClone(this.conversations.find((conversation) => conversation.id === id));
       }
       async getMessage(_, id) { return message(Number(id.slice(1))); }
       async markRead(id, messageId) {
@@ -352,7 +352,7 @@ LISTS: dict[str, tuple[str, Any]] = {
         service.handlers.onOpen();
         await session.sync();
         await turn();
-        const lists = service.asked.filter((each) => each === "list 0").length;
+        const lists = service.asked.filter((request) => request === "list 0").length;
         session.close();
         return lists <= 2;
         """,
@@ -386,11 +386,11 @@ LISTS: dict[str, tuple[str, Any]] = {
         await session.open("c");
         store.set({ isReading: true });
         await session.readings.read();
-        for (let each = 0; each < 5; each += 1) {
+        for (let number = 0; number < 5; number += 1) {
           store.setUnread("c", 3);
           await session.readings.read();
         }
-        const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
+        const marks = () => service.asked.filter((request) => request.startsWith("mark")).length;
         const before = marks();
         service.newest = 561;
         session.start();
@@ -409,9 +409,9 @@ LISTS: dict[str, tuple[str, Any]] = {
         const paused = [];
         globalThis.setTimeout = (work) => paused.push(work);
         const pass = async () => { for (const work of paused.splice(0)) await work(); };
-        const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
+        const marks = () => service.asked.filter((request) => request.startsWith("mark")).length;
         service.isMarkBroken = true;
-        for (let each = 0; each < 5; each += 1) {
+        for (let number = 0; number < 5; number += 1) {
           session.readings.saw(list, "m290");
           await pass();
         }
@@ -441,8 +441,8 @@ LISTS: dict[str, tuple[str, Any]] = {
         service.conversations = many(20);
         const shown = new ChatStore(service, { userId: "ada" });
         await shown.open("c0");
-        for (let each = 1; each < 15; each += 1) shown.timeline(`c${each}`);
-        for (let each = 1; each < 15; each += 1) shown.typed(`c${each}`, "");
+        for (let number = 1; number < 15; number += 1) shown.timeline(`c${number}`);
+        for (let number = 1; number < 15; number += 1) shown.typed(`c${number}`, "");
         return [shown.timeline("c0").isLoaded, shown.timeline("c0").messages.length];
         """,
         [True, 50],

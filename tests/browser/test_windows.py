@@ -13,8 +13,8 @@ COUNT = 560
 WRITERS = ("linus", "dennis")
 MOST_HELD = 400
 NUMBERS = """(log) => [...log.querySelectorAll(".message .body")]
-    .map((each) => each.textContent.match(/number (\\d+)/)?.[1])
-    .filter((each) => each !== undefined)
+    .map((row) => row.textContent.match(/number (\\d+)/)?.[1])
+    .filter((number) => number !== undefined)
     .map(Number)"""
 
 
@@ -53,11 +53,11 @@ async def numbers_in(log: Locator) -> list[int]:
 
 async def scroll(log: Locator, *, to: int) -> None:
     """Scroll up, or down, page by page, until a message is held."""
-    edge = "0" if to < (await numbers_in(log))[0] else "each.scrollHeight"
+    edge = "0" if to < (await numbers_in(log))[0] else "node.scrollHeight"
     held = log.get_by_text(f"number {to}", exact=True)
     while not await held.count():
         before = await numbers_in(log)
-        await log.evaluate(f"(each) => each.scrollTo(0, {edge})")
+        await log.evaluate(f"(node) => node.scrollTo(0, {edge})")
         await log.page.wait_for_function(
             f"([log, before]) => String(({NUMBERS})(log)) !== before",
             arg=[await log.element_handle(), ",".join(map(str, before))],
@@ -78,7 +78,7 @@ async def test_a_window_moves_through_a_long_conversation(visit: Visit, demo: De
     await expect(row.locator(".badge")).to_have_text("1 unread")
     await expect(log.get_by_text("just now")).to_have_count(0)
     await scroll(log, to=COUNT - 1)
-    await log.evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    await log.evaluate("(node) => node.scrollTo(0, node.scrollHeight)")
     await expect(log.get_by_text("just now")).to_be_in_viewport()
     await expect(row.locator(".badge")).to_be_hidden()
 
@@ -155,7 +155,7 @@ async def test_whoever_reads_old_messages_stays_there_when_the_line_breaks(
     log = main_list(linus)
     await scroll(log, to=100)
     there = log.get_by_text("number 120", exact=True)
-    await there.evaluate("(each) => each.scrollIntoView({ block: 'center' })")
+    await there.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
     await expect(there).to_be_in_viewport()
     await cable.cut()
     await expect(linus.locator("#status")).to_have_text("Reconnecting…")
@@ -206,7 +206,7 @@ async def test_what_comes_while_a_page_is_on_its_way_is_not_lost(empty: Page, pl
         timeline.receive(message(5));
         timeline.loading = null;
         timeline.{add}({{ messages: [message(4), message(3)], nextCursor: null }});
-        return timeline.messages.map((each) => each.seq);
+        return timeline.messages.map((message) => message.seq);
     }}"""
     assert await empty.evaluate(script) == ([1, 2, 3, 4, 5] if place == "newer" else [3, 4, 5])
 
@@ -232,13 +232,13 @@ async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo:
         shown = await rows.locator(".row-title").all_inner_texts()
         assert shown == sorted(shown, reverse=True), "in their order, without gaps"
         names |= set(shown)
-        await nav.evaluate("(each) => each.scrollBy(0, 900)")
+        await nav.evaluate("(node) => node.scrollBy(0, 900)")
         await linus.evaluate("() => new Promise(requestAnimationFrame)")
     names |= set(await rows.locator(".row-title").all_inner_texts())
     assert names >= {f"Group {number:03}" for number in range(170)}
     place = linus.locator("#conversations li", has=last)
     await expect(place).to_have_attribute("aria-posinset", "170")
-    await nav.evaluate("(each) => each.scrollTo(0, 0)")
+    await nav.evaluate("(node) => node.scrollTo(0, 0)")
     await expect(rows.first).to_contain_text("Group 169")
     await expect(rows.first).to_be_in_viewport()
     assert await rows.count() < 150
@@ -251,22 +251,22 @@ async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> No
     nav = linus.locator("#list")
     row = linus.locator(f"#conversations li[data-id='{groups[30]}']")
     await row.locator("a").focus()
-    top = await row.evaluate("each => each.offsetTop")
+    top = await row.evaluate("node => node.offsetTop")
     while not await linus.get_by_role("link", name="Group 000").count():
-        await nav.evaluate("(each) => each.scrollBy(0, 900)")
+        await nav.evaluate("(node) => node.scrollBy(0, 900)")
         await linus.evaluate("() => new Promise(requestAnimationFrame)")
     await expect(row).to_have_attribute("data-apart", "")
     await expect(row.locator("a")).to_be_focused()
-    assert await row.evaluate("each => each.offsetTop") == top
+    assert await row.evaluate("node => node.offsetTop") == top
     # Back again, nothing jumps: neither when the row comes back, nor when others do.
-    while (before := await nav.evaluate("(each) => each.scrollTop")) > 300:
-        await nav.evaluate("(each) => each.scrollBy(0, -300)")
+    while (before := await nav.evaluate("(node) => node.scrollTop")) > 300:
+        await nav.evaluate("(node) => node.scrollBy(0, -300)")
         for _ in range(2):
             await linus.evaluate("() => new Promise(requestAnimationFrame)")
-        assert await nav.evaluate("(each) => each.scrollTop") == before - 300
+        assert await nav.evaluate("(node) => node.scrollTop") == before - 300
     await expect(row).not_to_have_attribute("data-apart", "")
     await expect(row.locator("a")).to_be_focused()
-    await nav.evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    await nav.evaluate("(node) => node.scrollTo(0, node.scrollHeight)")
     await expect(row).to_have_attribute("data-apart", "")
     await demo.send("grace", groups[30], "It moves to the top")
     await expect(row).to_have_attribute("aria-posinset", "1")
@@ -275,7 +275,7 @@ async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> No
     await row.locator("a").focus()
     await expect(row).to_be_in_viewport()
     await expect(row).not_to_have_attribute("data-apart", "")
-    assert await row.evaluate("each => each.offsetTop") < top
+    assert await row.evaluate("node => node.offsetTop") < top
     await expect(linus.locator("#conversations [data-apart]")).to_have_count(0)
 
 
@@ -287,12 +287,12 @@ async def test_what_a_link_opens_keeps_its_place_in_the_list(visit: Visit, demo:
     rows = linus.locator("#conversations .row")
     await expect(rows.first).to_contain_text("Group 059")
     await expect(linus.get_by_role("link", name="Group 000")).to_have_count(0)
-    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    await linus.locator("#list").evaluate("(node) => node.scrollTo(0, node.scrollHeight)")
     place = linus.locator("#conversations li", has=linus.locator("[aria-current=page]"))
     await expect(place).to_contain_text("Group 000")
     page = await demo.get("linus", "/conversations", limit="100")
     ids = [conversation["id"] for conversation in page["conversations"]]
     await expect(place).to_have_attribute("aria-posinset", str(ids.index(groups[-1]) + 1))
     await demo.send("grace", groups[-1], "here")
-    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, 0)")
+    await linus.locator("#list").evaluate("(node) => node.scrollTo(0, 0)")
     await expect(rows.first).to_contain_text("Group 000")

@@ -142,9 +142,9 @@ async def test_names_of_the_other_direction_stay_in_their_place(visit: Visit, de
 async def left_of(page: Page, selector: str) -> float:
     """Where the text of an element begins."""
     script = """
-        (each) => {
+        (node) => {
           const range = document.createRange();
-          range.selectNodeContents(each);
+          range.selectNodeContents(node);
           return range.getBoundingClientRect().left;
         }
     """
@@ -178,7 +178,7 @@ async def test_from_the_right_on_a_phone(visit: Visit, demo: Demo) -> None:
     assert await fits(linus)
     back = linus.locator("main.conversation .back")
     assert await middle_of(linus, "main.conversation .back") > await middle_of(linus, "#title")
-    assert await back.locator("svg").evaluate("each => getComputedStyle(each).scale") == "-1 1"
+    assert await back.locator("svg").evaluate("node => getComputedStyle(node).scale") == "-1 1"
     row = linus.locator("#timeline .message")
     await row.tap()
     await row.locator(".toolbar [aria-haspopup]").tap()

@@ -39,7 +39,7 @@ class Source extends EventTarget {
     for await (const part of body.pipeThrough(new TextDecoderStream())) {
       const frames = (text + part).split("\\n\\n");
       text = frames.pop();
-      for (const each of frames) this.#tell(each);
+      for (const frame of frames) this.#tell(frame);
     }
   }
   #tell(frame) {
@@ -53,7 +53,7 @@ class Source extends EventTarget {
 const chat = new Chat(`${origin}/api/chat`, { headers, EventSource: Source });
 const refused = await chat.getConversation("nowhere").catch((error) => error);
 const store = new ChatStore(chat, { userId: "ada" });
-const bodies = () => store.timeline(id).messages.map((each) => `${each.state}: ${each.body}`);
+const bodies = () => store.timeline(id).messages.map(({ state, body }) => `${state}: ${body}`);
 const until = async (isSo) => {
   while (!isSo()) {
     await new Promise((resolve) => {

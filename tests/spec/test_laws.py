@@ -140,13 +140,20 @@ def test_no_driver_call_is_cancelled() -> None:
     assert found == set(WAITING)
 
 
+def is_program(file: Path) -> bool:
+    return file.is_file() and file.read_text().startswith("#!/usr/bin/env python3\n")
+
+
 def test_loop_variables_have_the_name_of_what_they_are() -> None:
     """A message, never an `each`, in tests and scripts as well."""
-    folders = (PACKAGE.parent / name for name in ("chat_aio", "tests", "scripts", "examples"))
+    root = PACKAGE.parent
+    folders = [root / name for name in ("chat_aio", "tests", "scripts", "examples")]
+    programs = [file for file in (root / "scripts").iterdir() if is_program(file)]
     found = [
-        f"{file.relative_to(PACKAGE.parent)}:{node.lineno}"
-        for folder in folders
-        for file in sorted(folder.rglob("*.py"))
+        f"{file.relative_to(root)}:{node.lineno}"
+        for file in sorted(
+            [*programs, *(file for folder in folders for file in folder.rglob("*.py"))]
+        )
         for node in ast.walk(ast.parse(file.read_text()))
         if (isinstance(node, ast.Name) and node.id == "each")
         or (isinstance(node, ast.arg) and node.arg == "each")

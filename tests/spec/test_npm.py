@@ -106,7 +106,7 @@ async def test_types_name_what_is_there(folder: Path) -> None:
         import { ChatStore } from "chat-aio/store";
         const namesOf = (made) => {
           const inherited = Object.getOwnPropertyNames(Object.getPrototypeOf(made));
-          return [...Object.keys(made), ...inherited].filter((each) => each !== "constructor");
+          return [...Object.keys(made), ...inherited].filter((name) => name !== "constructor");
         };
         const chat = new Chat("http://chat/");
         const { conversations, rooms, inbox, drafts, notifications, attachments } = chat;

@@ -45,7 +45,7 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     program = (
         f"import sys; sys.path.insert(0, {str(installed)!r})\n"
         "from chat_aio.store import indexes\n"
-        "print(indexes.folder(), *(each.name for each in indexes.load()))"
+        "print(indexes.folder(), *(index.name for index in indexes.load()))"
     )
     folder, *names = (await output_of("-c", program, cwd=tmp_path)).split()
     assert folder == str(installed / "chat_aio" / "indexes")

@@ -16,7 +16,7 @@ async function main() {
   const answer = await fetch("/people");
   const place = placeFromAddress();
   const people = new People(await answer.json(), place.userId);
-  const isKnown = people.all.some((each) => each.id === place.userId);
+  const isKnown = people.all.some((person) => person.id === place.userId);
   if (isKnown) {
     const page = new Page(people);
     page.start();

@@ -14,7 +14,7 @@ export class Directory {
         const { channels, nextCursor } = await chat.listPublicConversations(page);
         return { items: channels, nextCursor };
       },
-      keyOf: (each) => each.conversationId,
+      keyOf: (channel) => channel.conversationId,
       changed: () => store.changed(),
     });
   }
@@ -27,7 +27,7 @@ export class Directory {
 
   /** The user has requested to join, perhaps in another window, or was answered. */
   tell({ conversationId, joinRequest: { userId, status } }) {
-    const channel = this.channels.items.find((each) => each.conversationId === conversationId);
+    const channel = this.channels.items.find((listed) => listed.conversationId === conversationId);
     if (!channel || userId !== this.#store.userId) return;
     this.channels.replace({ ...channel, requestPending: status === "pending" });
   }

@@ -26,7 +26,7 @@ export function matchingEmoji(query) {
   const isMeant = ({ words }) =>
     words.some((word) => word.split("_").some((part) => part.startsWith(wanted)));
   const named = ALL_EMOJI.filter(isNamed);
-  return [...named, ...ALL_EMOJI.filter((each) => isMeant(each) && !named.includes(each))];
+  return [...named, ...ALL_EMOJI.filter((entry) => isMeant(entry) && !named.includes(entry))];
 }
 
 /** The name that is being written in front of the caret: {start, found}, or null. */

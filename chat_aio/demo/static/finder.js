@@ -55,23 +55,25 @@ export class Finder {
   }
 
   #conversationsIn(conversations) {
-    const isMeant = (each) => isIn(this.#people.titleOf(each), this.query);
+    const isMeant = (conversation) => isIn(this.#people.titleOf(conversation), this.query);
     return conversations.filter(isMeant).slice(0, MOST_OF_A_KIND).map(asConversation);
   }
 
   /** Those with whom there is no conversation yet, as far as that is known. */
   #persons() {
     if (this.query === "") return [];
-    const known = new Set(this.#store.conversations.map((each) => this.#people.otherIn(each)));
+    const known = new Set(
+      this.#store.conversations.map((conversation) => this.#people.otherIn(conversation)),
+    );
     return this.#people.others
-      .filter((each) => !known.has(each.id) && isIn(each.name, this.query))
+      .filter((other) => !known.has(other.id) && isIn(other.name, this.query))
       .slice(0, MOST_OF_A_KIND)
       .map((person) => ({ kind: "person", key: `person:${person.id}`, person }));
   }
 
   #asMessages(page) {
     const messages = page?.messages ?? [];
-    for (const each of messages) this.#elsewhere.know(each.conversationId);
+    for (const message of messages) this.#elsewhere.know(message.conversationId);
     return messages.map((message) => ({ kind: "message", key: `message:${message.id}`, message }));
   }
 
@@ -95,7 +97,7 @@ function asConversation(conversation) {
 }
 
 function unique(found) {
-  return [...new Map(found.map((each) => [each.key, each])).values()];
+  return [...new Map(found.map((place) => [place.key, place])).values()];
 }
 
 /** Whether a name has words that begin as the words that are typed. */
@@ -103,7 +105,7 @@ function isIn(name, query) {
   const words = folded(name).split(/[\s,]+/u);
   return folded(query)
     .split(/\s+/u)
-    .every((wanted) => words.some((each) => each.startsWith(wanted)));
+    .every((wanted) => words.some((word) => word.startsWith(wanted)));
 }
 
 function folded(text) {

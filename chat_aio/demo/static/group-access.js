@@ -13,17 +13,17 @@ export class GroupAccess {
     this.conversationId = conversationId;
     this.invites = new Paged({
       load: () => this.#loadInvites(),
-      keyOf: (each) => each.code,
+      keyOf: (invite) => invite.code,
       changed,
     });
     this.requests = new Paged({
       load: (page) => this.#loadRequests(page),
-      keyOf: (each) => each.userId,
+      keyOf: (request) => request.userId,
       changed,
     });
     this.bans = new Paged({
       load: (page) => this.#loadBans(page),
-      keyOf: (each) => each.userId,
+      keyOf: (ban) => ban.userId,
       changed,
     });
   }

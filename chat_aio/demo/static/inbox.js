@@ -41,14 +41,14 @@ export class Inbox {
 
   /** In how many threads there is something new, as far as they are loaded. */
   get unreadThreads() {
-    return this.threads.items.filter((each) => each.unreadReplyCount > 0).length;
+    return this.threads.items.filter((thread) => thread.unreadReplyCount > 0).length;
   }
 
   get unreadMentions() {
     const counts = this.#store.conversations.map(
-      (each) => this.#store.unreadOf(each) && (each.unreadMentions ?? 0),
+      (conversation) => this.#store.unreadOf(conversation) && (conversation.unreadMentions ?? 0),
     );
-    return counts.reduce((sum, each) => sum + each, 0);
+    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** The stream has opened: something may have been missed. */

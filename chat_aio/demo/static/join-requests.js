@@ -32,7 +32,9 @@ export class JoinRequests {
   async load() {
     const isAsked = ({ type, visibility, joinPolicy, participants }) =>
       type === "group" && visibility === "public" && joinPolicy === "approval" &&
-      participants.some((each) => each.userId === this.#store.userId && each.role === "admin");
+      participants.some(
+        (member) => member.userId === this.#store.userId && member.role === "admin",
+      );
     const asked = this.#store.conversations.filter(isAsked).slice(0, MOST_ASKED);
     for (const { id } of asked) await this.#loadOf(id);
   }
@@ -40,7 +42,7 @@ export class JoinRequests {
   async #loadOf(conversationId) {
     try {
       const { joinRequests } = await this.#chat.listJoinRequests(conversationId);
-      this.#waiting.set(conversationId, new Set(joinRequests.map((each) => each.userId)));
+      this.#waiting.set(conversationId, new Set(joinRequests.map((request) => request.userId)));
       this.#store.changed();
     } catch {
       // Later requests arrive as events; the details of the group fetch them again.

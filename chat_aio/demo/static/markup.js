@@ -42,7 +42,7 @@ function addLine(blocks, line) {
 
 function finished({ kind, lines }) {
   if (kind === "list") return { kind, items: lines };
-  return { kind, text: lines.map((each) => each.text ?? each).join("\n") };
+  return { kind, text: lines.map((line) => line.text ?? line).join("\n") };
 }
 
 /** Between blocks there is room anyway: the empty line that one leaves there is not shown. */

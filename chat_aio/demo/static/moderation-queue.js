@@ -31,7 +31,7 @@ export class ModerationQueue {
     /** By the reported target. */
     this.waiting = new Paged({ load: groups(() => null), keyOf, changed });
     this.#ofStatus = new Paged({ load: groups(() => this.status), keyOf, changed });
-    const listOf = (load) => new Paged({ load, keyOf: (each) => each.id, changed });
+    const listOf = (load) => new Paged({ load, keyOf: (item) => item.id, changed });
     this.bans = listOf((page) => this.#loadBans(page));
     this.held = listOf((page) => this.#loadHeld(page));
   }
@@ -104,7 +104,7 @@ export class ModerationQueue {
   /** There are no events for held messages: they are fetched as often as reports. */
   #refresh() {
     const others = this.status ? [this.groups] : [];
-    return Promise.all([this.waiting, this.held, ...others].map((each) => each.refresh()));
+    return Promise.all([this.waiting, this.held, ...others].map((list) => list.refresh()));
   }
 
   async #loadGroups(given) {

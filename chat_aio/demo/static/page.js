@@ -89,7 +89,8 @@ export class Page {
     });
     this.#waiting = new JoinRequests(chat, store);
     this.#uploads = new Uploads(chat, () => store.changed());
-    const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
+    const form = document.querySelector("#composer");
+    const stage = document.querySelector("#stage");
     this.#files = new FilePicker(form, stage, this.#uploads);
     this.#urlOf = (id) => chat.attachments.url(id);
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
@@ -106,7 +107,9 @@ export class Page {
       desk: chat.moderationTools,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
-    this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
+    this.#notifications = new SystemNotifications(store, people, (message) =>
+      this.#goToMessage(message),
+    );
     this.#list = this.#makeList();
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();
@@ -279,7 +282,7 @@ export class Page {
       kept: this.#kept,
       uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
-      channels: () => this.#store.conversations.filter((each) => each.name),
+      channels: () => this.#store.conversations.filter((conversation) => conversation.name),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
   }
@@ -358,7 +361,7 @@ export class Page {
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();
-    for (const each of Object.values(this.#screens)) each.show();
+    for (const screen of Object.values(this.#screens)) screen.show();
     this.#timeline.show();
     this.#tools.show();
     const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;

@@ -55,7 +55,7 @@ export class Paged {
   /** Take an item's new state. */
   replace(item) {
     const key = this.#keyOf(item);
-    this.#replaceAll(this.items.map((each) => (this.#keyOf(each) === key ? item : each)));
+    this.#replaceAll(this.items.map((shown) => (this.#keyOf(shown) === key ? item : shown)));
   }
 
   drop(item) {
@@ -92,12 +92,12 @@ export class Paged {
   /** An item that has moved down in the meantime arrives again: it is shown once. */
   #joined(held, items) {
     const keys = new Set(held.map(this.#keyOf));
-    return [...held, ...items.filter((each) => !keys.has(this.#keyOf(each)))];
+    return [...held, ...items.filter((item) => !keys.has(this.#keyOf(item)))];
   }
 
   #others(item) {
     const key = this.#keyOf(item);
-    return this.items.filter((each) => this.#keyOf(each) !== key);
+    return this.items.filter((listed) => this.#keyOf(listed) !== key);
   }
 
   #show(fields) {

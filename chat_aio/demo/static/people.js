@@ -13,11 +13,11 @@ export class People {
   constructor(people, userId) {
     this.all = people;
     this.userId = userId;
-    this.#byId = new Map(people.map((each, index) => [each.id, { ...each, index }]));
+    this.#byId = new Map(people.map((person, index) => [person.id, { ...person, index }]));
   }
 
   get others() {
-    return this.all.filter((each) => each.id !== this.userId);
+    return this.all.filter((person) => person.id !== this.userId);
   }
 
   /** What the service shows of users, by id, as it comes with a page. */
@@ -44,7 +44,7 @@ export class People {
 
   titleOf(conversation) {
     if (conversation.name) return conversation.name;
-    const names = this.#othersIn(conversation).map((each) => this.nameOf(each.userId));
+    const names = this.#othersIn(conversation).map((member) => this.nameOf(member.userId));
     return enumerationOf(names) || say("people.justYou");
   }
 
@@ -74,11 +74,11 @@ export class People {
   }
 
   isAdminOf({ participants }, userId = this.userId) {
-    return participants.some((each) => each.userId === userId && each.role === "admin");
+    return participants.some((member) => member.userId === userId && member.role === "admin");
   }
 
   idsOfOthersIn(conversation) {
-    return this.#othersIn(conversation).map((each) => each.userId);
+    return this.#othersIn(conversation).map((member) => member.userId);
   }
 
   /** The id of the other of a direct conversation; null in a group. */
@@ -87,7 +87,7 @@ export class People {
   }
 
   #othersIn(conversation) {
-    return conversation.participants.filter((each) => each.userId !== this.userId);
+    return conversation.participants.filter((member) => member.userId !== this.userId);
   }
 }
 
@@ -99,6 +99,6 @@ function initialsOf(name) {
 
 function hashOf(text) {
   let hash = 0;
-  for (const each of text) hash = (hash * 31 + each.codePointAt(0)) % 1_000_003;
+  for (const character of text) hash = (hash * 31 + character.codePointAt(0)) % 1_000_003;
   return hash;
 }

@@ -59,7 +59,7 @@ export class Search {
     try {
       const page = await this.#chat.searchMessages(query, slice);
       if (asked !== this.#asked) return;
-      for (const each of page.messages) this.#elsewhere.know(each.conversationId);
+      for (const message of page.messages) this.#elsewhere.know(message.conversationId);
       const results = [...before, ...page.messages];
       this.#show({ results, nextCursor: page.nextCursor, isLoading: false });
     } catch (error) {

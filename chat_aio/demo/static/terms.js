@@ -1,10 +1,10 @@
 /** The search terms of a text, and their places in it. No DOM. */
 
 const SCRIPTS = ["Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr"];
-const UNSPACED = `[${SCRIPTS.map((each) => `\\p{scx=${each}}`).join("")}]`;
+const UNSPACED = `[${SCRIPTS.map((script) => `\\p{scx=${script}}`).join("")}]`;
 const RUN = `(?=${UNSPACED})[\\p{L}\\p{N}]`;
 const WORD = `(?!${UNSPACED})[\\p{L}\\p{N}]`;
-const TERM = new RegExp([RUN, WORD].map((each) => `${each}(?:${each}|\\p{M})*`).join("|"), "gu");
+const TERM = new RegExp([RUN, WORD].map((unit) => `${unit}(?:${unit}|\\p{M})*`).join("|"), "gu");
 const IN_RUN = new RegExp(`^${RUN}`, "u");
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu;
 const SHORTEST_BEGINNING = 3;

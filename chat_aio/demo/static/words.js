@@ -22,7 +22,7 @@ const kept = new UserStorage("");
 
 export const language = chosenLanguage();
 /** The same with the reader's region, if the browser reveals it: clocks have 12 or 24 hours. */
-export const locale = navigator.languages.find((each) => baseOf(each) === language) ?? language;
+export const locale = navigator.languages.find((wanted) => baseOf(wanted) === language) ?? language;
 export const direction = directionOf(language);
 
 const texts = { ...LANGUAGES[USUAL], ...LANGUAGES[language] };
@@ -40,7 +40,7 @@ export function say(name, values = {}) {
   const found = texts[name];
   if (found === undefined) throw new Error(`no text is named ${name}`);
   const text = typeof found === "string" ? found : formOf(found, values);
-  return text.replaceAll(PLACEHOLDER, (_, each) => written(values[each]));
+  return text.replaceAll(PLACEHOLDER, (_, key) => written(values[key]));
 }
 
 export function hasText(name) {
@@ -70,11 +70,11 @@ export function enumerationOf(names) {
 export function translatePage() {
   const { documentElement: root } = document;
   Object.assign(root, { lang: language, dir: direction });
-  for (const each of root.querySelectorAll("[data-say]")) setText(each, say(each.dataset.say));
+  for (const node of root.querySelectorAll("[data-say]")) setText(node, say(node.dataset.say));
   for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
     const place = `data-say-${name}`;
-    for (const each of root.querySelectorAll(`[${place}]`)) {
-      each.setAttribute(attribute, say(each.getAttribute(place)));
+    for (const node of root.querySelectorAll(`[${place}]`)) {
+      node.setAttribute(attribute, say(node.getAttribute(place)));
     }
   }
 }
@@ -99,7 +99,7 @@ function chosenLanguage() {
   const asked = new URLSearchParams(location.search).get("lang");
   if (isKnown(asked)) keepAsked(asked);
   const wanted = [asked, kept.get("language"), ...navigator.languages];
-  return wanted.flatMap((each) => [each, baseOf(each)]).find(isKnown) ?? USUAL;
+  return wanted.flatMap((tag) => [tag, baseOf(tag)]).find(isKnown) ?? USUAL;
 }
 
 /**

@@ -7,8 +7,8 @@ export function showBanned(people) {
   const screen = document.querySelector("#banned");
   if (!screen.hidden) return;
   const name = people.nameOf(people.userId);
-  for (const each of document.querySelectorAll("dialog[open]")) each.close();
-  for (const each of document.querySelectorAll(":popover-open")) each.hidePopover();
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  for (const popover of document.querySelectorAll(":popover-open")) popover.hidePopover();
   document.querySelector("#app").hidden = true;
   document.title = say("banned.window", { name });
   setText(screen.querySelector("#banned-words"), say("banned.words", { name }));

@@ -42,7 +42,7 @@ export class BansSection {
 
   show() {
     const { bans, isActiveOnly } = this.#casework;
-    this.#rows.show(bans.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(bans.items.map((ban) => this.#rowOf(ban)));
     const empty = isActiveOnly ? say("bans.empty") : say("bans.never");
     this.#foot.show(bans, { failed: say("bans.failed"), empty });
   }

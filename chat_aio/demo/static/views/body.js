@@ -15,7 +15,7 @@ const FEW_EMOJI = new RegExp(`^(?:(?:${FLAG}|${EMOJI}(?:\\u200D${EMOJI})*)\\s?){
 
 /** The elements of a text to `people`; `mentioned` are {id, name}. */
 export function markedUp(text, mentioned, people) {
-  const lines = (written) => inlineOf(written, mentioned).map((each) => pieceNode(each, people));
+  const lines = (written) => inlineOf(written, mentioned).map((piece) => pieceNode(piece, people));
   const [first, ...others] = blocksOf(text);
   // As it was written: nothing stands around a text that is nothing else.
   if (others.length === 0 && first?.kind === "text") return lines(first.text);
@@ -70,7 +70,7 @@ function blockNode({ kind, text, items }, lines) {
   if (kind === "quote") return element("blockquote", { dir: "auto" }, ...lines(text));
   // Code is written from left to right in every language.
   if (kind === "code") return element("pre", { dir: "ltr" }, element("code", {}, text));
-  const entries = items.map((each) => element("li", { value: each.number }, ...lines(each.text)));
+  const entries = items.map((item) => element("li", { value: item.number }, ...lines(item.text)));
   return element(items[0].number === null ? "ul" : "ol", { dir: "auto" }, ...entries);
 }
 

@@ -51,7 +51,7 @@ export class ChannelDirectory {
   show() {
     if (this.#store.elsewhere !== "channels") return;
     const { channels } = this.#directory;
-    this.#rows.show(channels.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(channels.items.map((channel) => this.#rowOf(channel)));
     this.#foot.show(channels, WORDS);
   }
 

@@ -106,7 +106,7 @@ export class Completion {
   }
 
   #show() {
-    this.#list.replaceChildren(...this.#found.map((each, index) => this.#option(each, index)));
+    this.#list.replaceChildren(...this.#found.map((option, index) => this.#option(option, index)));
     if (this.#begun) setAttribute(this.#list, "aria-label", this.#begun.label);
     this.#list.hidden = this.#found.length === 0;
     const active = this.#list.querySelector("[aria-selected=true]");

@@ -129,7 +129,7 @@ export class Composer {
     }
     const held = this.#draftOf(place);
     const draft = held.about?.kind === "edit" ? held.about.before : held;
-    draft.text = [body, draft.text].filter((each) => each.trim()).join("\n");
+    draft.text = [body, draft.text].filter((text) => text.trim()).join("\n");
     for (const id of mentions) draft.chosen.set(id, this.#personOf(id));
     if (replyTo) draft.about = replyAbout(replyTo);
     this.#drafts.set(place, draft);
@@ -262,8 +262,8 @@ export class Composer {
 
   /** Another place is open meanwhile: there what was begun before the edit comes back later. */
   #forget(draft) {
-    for (const [place, each] of this.#drafts) {
-      if (each === draft) this.#drafts.set(place, draft.about.before);
+    for (const [place, kept] of this.#drafts) {
+      if (kept === draft) this.#drafts.set(place, draft.about.before);
     }
   }
 

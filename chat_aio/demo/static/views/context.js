@@ -89,8 +89,8 @@ export class ContextDialog {
 
   #show(message, messages) {
     this.#message = message;
-    this.#rows.show(messages.map((each) => this.#lineOf(each)));
-    for (const each of [this.#reasonField, this.#remove]) each.hidden = message?.deletedAt !== null;
+    this.#rows.show(messages.map((entry) => this.#lineOf(entry)));
+    for (const node of [this.#reasonField, this.#remove]) node.hidden = message?.deletedAt !== null;
     this.#restore.hidden = !message?.deletedAt;
     this.#standing.hidden = message === null;
     if (!message) return;

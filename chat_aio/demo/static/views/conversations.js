@@ -40,7 +40,7 @@ export class ConversationList {
     const [from, to] = this.#window.show(count);
     const rows = conversations
       .slice(from, to)
-      .map((each, index) => this.#rowOf(each, { place: from + index, count }));
+      .map((conversation, index) => this.#rowOf(conversation, { place: from + index, count }));
     const apart = this.#focusedOutside(from, to);
     this.#rows.show(apart ? [...rows, apart] : rows);
     setText(this.#hint, hintOf({ isListed, listProblem, isEmpty: conversations.length === 0 }));
@@ -52,7 +52,7 @@ export class ConversationList {
   #focusedOutside(from, to) {
     const { conversations } = this.#store;
     const focused = document.activeElement?.closest("#conversations li")?.dataset.id;
-    const place = conversations.findIndex((each) => each.id === focused);
+    const place = conversations.findIndex((conversation) => conversation.id === focused);
     if (place < 0 || (place >= from && place < to)) return null;
     const { length: count } = conversations;
     const { state, ...row } = this.#rowOf(conversations[place], { place, count });
@@ -60,7 +60,7 @@ export class ConversationList {
   }
 
   focus(conversationId) {
-    const place = this.#store.conversations.findIndex((each) => each.id === conversationId);
+    const place = this.#store.conversations.findIndex(({ id }) => id === conversationId);
     if (place >= 0) this.#window.reveal(place);
     this.#rows.nodeOf(conversationId)?.querySelector("a").focus();
   }
@@ -113,7 +113,7 @@ export class ConversationList {
     // The list itself comes with them.
     const { isListed } = this.#store;
     for (const { id, hasPreview } of visible) if (isListed && !hasPreview) this.#needs.preview(id);
-    const others = visible.map((each) => this.#people.otherIn(each));
+    const others = visible.map((conversation) => this.#people.otherIn(conversation));
     this.#needs.presence.watch("list", others.filter(Boolean));
     const last = conversations.at(-1);
     if (last && this.#visible.has(last.id)) this.#needs.more();

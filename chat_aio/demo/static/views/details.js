@@ -51,7 +51,7 @@ export class DetailsPanel {
     this.#boundaries = new BoundariesSection(store, people, needs);
     this.#pins = new PinsSection(store, people, needs);
     const sections = [this.#pins, ...this.#groupSections, this.#boundaries];
-    this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
+    this.#panel.querySelector(".details").append(...sections.map((section) => section.node));
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) location.hash = this.#close.hash;
     });
@@ -84,9 +84,9 @@ export class DetailsPanel {
   }
 
   #showGroup(group) {
-    for (const each of this.#groupSections) each.node.hidden = group === null;
+    for (const section of this.#groupSections) section.node.hidden = group === null;
     const members = group?.participants ?? [];
-    this.#needs.presence.watch("members", members.map((each) => each.userId));
+    this.#needs.presence.watch("members", members.map((member) => member.userId));
     if (!group) {
       this.#admission = null;
       return;
@@ -119,7 +119,7 @@ export class DetailsPanel {
     }
     const isOther = this.#admission?.conversationId !== group.id;
     if (isOther) this.#admission = this.#needs.admissionTo(group.id);
-    const ids = group.participants.map((each) => each.userId).join(" ");
+    const ids = group.participants.map((participant) => participant.userId).join(" ");
     const { status } = this.#store;
     const isBack = status === "live" && this.#shownStatus !== "live";
     // Who comes in may have used a link, or was asking.

@@ -83,13 +83,13 @@ export class ForwardDialog {
     if (!this.#dialog.isOpen) return;
     const { conversations, nextCursor } = this.#store;
     const wanted = this.#filter.value.trim().toLowerCase();
-    const found = conversations.filter((each) =>
-      this.#people.titleOf(each).toLowerCase().includes(wanted),
+    const found = conversations.filter((conversation) =>
+      this.#people.titleOf(conversation).toLowerCase().includes(wanted),
     );
-    const ids = found.map((each) => each.id).join(" ");
+    const ids = found.map((conversation) => conversation.id).join(" ");
     if (this.#list.dataset.ids !== ids) {
       this.#list.dataset.ids = ids;
-      this.#list.replaceChildren(...found.map((each) => this.#choice(each)));
+      this.#list.replaceChildren(...found.map((conversation) => this.#choice(conversation)));
     }
     setHidden(this.#more, nextCursor === null, this.#filter);
     this.#hint.hidden = found.length > 0;

@@ -54,12 +54,12 @@ export class EmojiPicker {
     const none = element("p", { class: "hint" }, say("emoji.none"));
     this.#palette.replaceChildren(...(buttons.length > 0 ? buttons : [none]));
     // Tab goes past them: within them the arrows move.
-    buttons.forEach((each, index) => setAttribute(each, "tabindex", index === 0 ? "0" : "-1"));
+    buttons.forEach((button, index) => setAttribute(button, "tabindex", index === 0 ? "0" : "-1"));
   }
 
   #buttonOf(emoji) {
     if (!this.#buttons.has(emoji)) {
-      const { name = "" } = ALL_EMOJI.find((each) => each.emoji === emoji) ?? {};
+      const { name = "" } = ALL_EMOJI.find((known) => known.emoji === emoji) ?? {};
       const fields = { type: "button", class: "emoji", title: name.replaceAll("_", " ") };
       const onclick = () => this.#take(emoji);
       this.#buttons.set(emoji, element("button", { ...fields, onclick }, emoji));

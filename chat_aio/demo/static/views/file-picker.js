@@ -35,7 +35,7 @@ export class FilePicker {
       this.#add(this.#input.files);
       this.#input.value = "";
     });
-    for (const each of [form, stage]) takeFiles(each, (files) => this.#add(files));
+    for (const place of [form, stage]) takeFiles(place, (files) => this.#add(files));
   }
 
   /** Where it `isClosed` nobody writes. */
@@ -45,7 +45,7 @@ export class FilePicker {
     this.#isClosed = isClosed;
     this.#button.disabled = isClosed;
     const files = place === null ? [] : this.#uploads.in(place);
-    this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
+    this.#rows.show(files.map((file) => ({ key: file.key, Row: FileRow, state: { file } })));
     this.#list.hidden = files.length === 0;
     const isWaiting = this.#problem.textContent === say("files.goingUp");
     if (isWaiting && !this.#uploads.isBusy(place)) setText(this.#problem, "");

@@ -48,6 +48,6 @@ export class FindingViews {
   }
 
   show() {
-    for (const each of [this.#search, this.#views, this.#palette]) each.show();
+    for (const view of [this.#search, this.#views, this.#palette]) view.show();
   }
 }

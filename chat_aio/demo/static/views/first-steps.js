@@ -20,7 +20,7 @@ export class FirstSteps {
   /** `write(userId)` opens the conversation with somebody. */
   constructor(people, write) {
     this.#write = write;
-    const other = people.others.find((each) => !each.bot);
+    const other = people.others.find((person) => !person.bot);
     if (other && !this.#kept.get(HIDDEN)) this.#show(other);
   }
 
@@ -30,7 +30,7 @@ export class FirstSteps {
       link(say("steps.window", { name }), addressOf(id)),
       button(say("steps.write", { name }), () => this.#writeTo(id)),
       link(say("steps.mount"), GUIDE),
-    ].map((each) => element("li", {}, each));
+    ].map((step) => element("li", {}, step));
     const hide = button(say("steps.hide"), () => this.#hide(), { class: "quiet small" });
     const fields = { class: "first-steps", "aria-labelledby": title.id };
     const list = element("ol", {}, ...steps);

@@ -35,14 +35,14 @@ export class Frame {
     this.#presence = presence;
     this.#app.hidden = false;
     const { userId } = store;
-    for (const each of document.querySelectorAll(".back")) each.href = addressOf(userId);
-    for (const each of this.#shortcuts) each.href = addressOf(userId, each.dataset.to);
+    for (const link of document.querySelectorAll(".back")) link.href = addressOf(userId);
+    for (const shortcut of this.#shortcuts) shortcut.href = addressOf(userId, shortcut.dataset.to);
     document.querySelector("#to-moderation").hidden = !people.isModerator;
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();
-    for (const each of [this.#isPhone, this.#isNarrow]) {
-      each.addEventListener("change", () => store.changed());
+    for (const query of [this.#isPhone, this.#isNarrow]) {
+      query.addEventListener("change", () => store.changed());
     }
   }
 
@@ -50,8 +50,8 @@ export class Frame {
     const { open, openId, elsewhere, status, totalUnread } = this.#store;
     this.#app.dataset.screen = openId === null ? (elsewhere ?? "list") : "conversation";
     setAttribute(this.#app, "data-beside", this.#beside());
-    for (const each of this.#shortcuts) {
-      setAttribute(each, "aria-current", elsewhere === each.dataset.to && "page");
+    for (const shortcut of this.#shortcuts) {
+      setAttribute(shortcut, "aria-current", elsewhere === shortcut.dataset.to && "page");
     }
     this.#app.dataset.status = status;
     this.#showMain();
@@ -91,11 +91,12 @@ export class Frame {
     const { screen } = this.#app.dataset;
     const isAlone = screen === "list" || "searching" in this.#app.dataset;
     this.#sidebar.role = this.#isPhone.matches && isAlone ? "main" : "complementary";
-    for (const each of this.#panels) each.role = this.#isNarrow.matches ? "main" : "complementary";
+    const role = this.#isNarrow.matches ? "main" : "complementary";
+    for (const panel of this.#panels) panel.role = role;
   }
 
   #invite() {
-    const other = this.#people.others.find((each) => !each.bot);
+    const other = this.#people.others.find((person) => !person.bot);
     const link = document.querySelector("#invitation");
     link.hidden = !other;
     link.href = `#${other?.id}`;

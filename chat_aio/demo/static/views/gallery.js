@@ -55,7 +55,7 @@ export class Gallery {
 
   #place() {
     const images = this.#read();
-    return { images, index: images.findIndex((each) => each.key === this.#key) };
+    return { images, index: images.findIndex((image) => image.key === this.#key) };
   }
 
   #pressed(event) {

@@ -15,7 +15,7 @@ const EXPIRIES = [
 const USES = [
   ["", say("invites.anyNumber")],
   ["1", say("invites.one")],
-  ...[5, 25].map((each) => [String(each), numberOf(each)]),
+  ...[5, 25].map((number) => [String(number), numberOf(number)]),
 ];
 const MOST_NOTE = 500;
 
@@ -76,8 +76,8 @@ export class AddPeopleDialog {
 
   open(group) {
     this.#group = group;
-    const isIn = ({ id }) => group.participants.some((each) => each.userId === id);
-    const others = this.#people.all.filter((each) => !isIn(each));
+    const isIn = ({ id }) => group.participants.some((participant) => participant.userId === id);
+    const others = this.#people.all.filter((person) => !isIn(person));
     this.#list.replaceChildren(...peopleChoices(others, this.#people));
     this.#hint.hidden = others.length > 0;
     this.#list.parentElement.hidden = others.length === 0;

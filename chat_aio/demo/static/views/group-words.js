@@ -46,9 +46,9 @@ export function writingIn({ frozen, slowModeSeconds }) {
 
 /** What one can do where only admins write. */
 export function closedIn({ participants }, people) {
-  const admins = participants.filter((each) => each.role === "admin").slice(0, MOST_ADMINS);
+  const admins = participants.filter((member) => member.role === "admin").slice(0, MOST_ADMINS);
   if (admins.length === 0) return say("group.frozen");
-  const names = choiceOf(admins.map((each) => people.nameOf(each.userId)));
+  const names = choiceOf(admins.map((admin) => people.nameOf(admin.userId)));
   return say("group.frozenAsk", { names });
 }
 

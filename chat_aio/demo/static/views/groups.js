@@ -44,7 +44,7 @@ export class GroupViews {
 
   /** Somebody asks to be let in, or was answered. */
   tellJoinRequest(event) {
-    for (const each of [this.#details, this.#directory, this.#invitation]) each.tell(event);
+    for (const view of [this.#details, this.#directory, this.#invitation]) view.tell(event);
   }
 
   /** Somebody is banned from a group, or the ban is lifted. */

@@ -36,7 +36,7 @@ export class HeldSection {
 
   show() {
     const { held } = this.#casework;
-    this.#rows.show(held.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(held.items.map((message) => this.#rowOf(message)));
     this.#foot.show(held, WORDS);
   }
 
@@ -102,8 +102,8 @@ class HeldRow {
     // Whoever has begun to release it may not have come to the end; nobody can discard it.
     this.#discard.hidden = by !== null;
     setAttribute(this.#standing, "aria-label", labelOf(this.#standing, sender));
-    for (const each of [this.#discard, this.#release]) {
-      setAttribute(each, "aria-label", labelOf(each, title));
+    for (const button of [this.#discard, this.#release]) {
+      setAttribute(button, "aria-label", labelOf(button, title));
     }
   }
 }

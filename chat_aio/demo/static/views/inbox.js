@@ -96,7 +96,7 @@ class InboxScreen {
   show() {
     const { store } = this.#needs;
     if (store.elsewhere !== this.#name) return;
-    this.#rows.show(this.#paged.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(this.#paged.items.map((item) => this.#rowOf(item)));
     this.#foot.show(this.#paged, WORDS[this.#name]);
   }
 

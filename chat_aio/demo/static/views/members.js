@@ -40,7 +40,7 @@ export class MembersSection {
     const isAdmin = this.#people.isAdminOf(group);
     this.#add.hidden = !isAdmin;
     this.#section.title(countOf(group.participants.length));
-    this.#rows.show(group.participants.map((each) => this.#rowOf(each, isAdmin)));
+    this.#rows.show(group.participants.map((participant) => this.#rowOf(participant, isAdmin)));
   }
 
   #rowOf({ userId, role }, isManaged) {

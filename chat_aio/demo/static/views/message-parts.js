@@ -92,9 +92,9 @@ export class ReactionChip {
   /** The reader comes first. */
   #namesOf(userIds) {
     const people = this.#people;
-    const others = userIds.filter((each) => each !== people.userId);
+    const others = userIds.filter((id) => id !== people.userId);
     const own = others.length < userIds.length ? [say("message.reactedYou")] : [];
-    return listOf([...own, ...others.map((each) => people.nameOf(each))]);
+    return listOf([...own, ...others.map((other) => people.nameOf(other))]);
   }
 }
 

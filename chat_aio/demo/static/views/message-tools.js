@@ -86,7 +86,7 @@ export class MessageTools {
 
   /** One's own last message of a list, if it is there. */
   editLast(timeline) {
-    const isMine = (each) => each.senderId === this.#people.userId && !each.deletedAt;
+    const isMine = (message) => message.senderId === this.#people.userId && !message.deletedAt;
     const last = timeline?.messages.findLast(isMine);
     if (last) this.#needs.composer(timeline.rootId !== null).edit(last);
   }

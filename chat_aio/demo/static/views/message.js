@@ -98,7 +98,10 @@ export class MessageRow {
   #showReactions(reactions) {
     const state = ({ emoji, userIds }) => ({ emoji, userIds });
     this.#reactions.show(
-      reactions.map((each) => ({ key: each.emoji, Row: ReactionChip, state: state(each) })),
+      reactions.map((reaction) => ({
+        ...{ key: reaction.emoji, Row: ReactionChip },
+        state: state(reaction),
+      })),
     );
     this.#chips.hidden = reactions.length === 0;
   }

@@ -42,7 +42,7 @@ export class ModerationScreen {
   }
 
   open() {
-    for (const each of [this.#reports, this.#held, this.#bans]) each.complain("");
+    for (const list of [this.#reports, this.#held, this.#bans]) list.complain("");
     this.#casework.reload();
   }
 
@@ -55,6 +55,6 @@ export class ModerationScreen {
     this.#badge.hidden = count === 0;
     setText(this.#badge.firstElementChild, `${numberOf(count)}${hasMore ? "+" : ""}`);
     if (this.#store.elsewhere !== "moderation") return;
-    for (const each of [this.#reports, this.#held, this.#bans]) each.show();
+    for (const list of [this.#reports, this.#held, this.#bans]) list.show();
   }
 }

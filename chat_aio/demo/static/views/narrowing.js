@@ -41,7 +41,7 @@ export class Narrowing {
 
   clear() {
     this.node.open = false;
-    for (const each of this.#fields.querySelectorAll("input")) each.value = "";
+    for (const input of this.#fields.querySelectorAll("input")) input.value = "";
     this.suggest([]);
   }
 

@@ -54,11 +54,11 @@ export class Palette {
     if (!this.#dialog.open) return;
     const { found, isLoading, query } = this.#finder;
     this.#index = Math.max(0, Math.min(this.#index, found.length - 1));
-    const words = found.map((each) => shownOf(each, this.#people, this.#needs.titleIn));
+    const words = found.map((place) => shownOf(place, this.#people, this.#needs.titleIn));
     // A press that has begun on a row is to end on it.
-    const shown = JSON.stringify([this.#index, words, found.map((each) => each.key)]);
+    const shown = JSON.stringify([this.#index, words, found.map((place) => place.key)]);
     if (shown !== this.#shown) {
-      this.#list.replaceChildren(...found.map((each, at) => this.#option(each, words[at], at)));
+      this.#list.replaceChildren(...found.map((place, at) => this.#option(place, words[at], at)));
     }
     this.#shown = shown;
     const active = this.#list.querySelector("[aria-selected=true]");

@@ -42,7 +42,7 @@ export class PinsSection {
   #draw() {
     const { id, pinnedMessageIds } = this.#conversation;
     const mayPin = mayPinIn(this.#conversation, this.#people);
-    const shown = this.#messages.filter((each) => each.conversationId === id);
+    const shown = this.#messages.filter((message) => message.conversationId === id);
     this.#rows.show(shown.map((message) => this.#rowOf(message, mayPin)));
     setText(this.#hint, pinnedMessageIds.length === 0 ? say("pins.empty") : "");
     this.#hint.hidden = pinnedMessageIds.length > 0;

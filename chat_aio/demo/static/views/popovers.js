@@ -67,7 +67,7 @@ export class Menu {
 
   /** `items` are {name, label, act}. */
   open(button, items) {
-    this.#list.replaceChildren(...items.map((each) => this.#item(each)));
+    this.#list.replaceChildren(...items.map((item) => this.#item(item)));
     this.#popover.open(button);
   }
 

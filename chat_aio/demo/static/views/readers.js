@@ -22,7 +22,7 @@ export class ReadersDialog {
     this.#store = store;
     this.#people = people;
     this.#receipts = receipts;
-    const nodes = Object.values(this.#parts).map((each) => each.node);
+    const nodes = Object.values(this.#parts).map((part) => part.node);
     const given = { heading: say("readers.title"), cancel: say("common.close") };
     this.#dialog = new Dialog(given, this.#sum, ...nodes);
   }

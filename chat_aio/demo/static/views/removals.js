@@ -56,7 +56,7 @@ export class RemovalsSection {
   #keepFocus() {
     const { activeElement } = document;
     if (activeElement !== document.body && !this.node.contains(activeElement)) return;
-    [this.#stop, this.#confirm, this.#count].find((each) => !each.hidden)?.focus();
+    [this.#stop, this.#confirm, this.#count].find((button) => !button.hidden)?.focus();
   }
 
   #show() {

@@ -48,7 +48,7 @@ export class ReportGroupRow {
       status,
       button: smallButton(words, act(status), fieldsOf(status)),
     }));
-    const buttons = [...this.#looks, ...this.#moves].map((each) => each.button);
+    const buttons = [...this.#looks, ...this.#moves].map((action) => action.button);
     this.node = element(
       "li",
       {},
@@ -85,7 +85,7 @@ export class ReportGroupRow {
     const isOver = !["open", "triaged"].includes(status);
     this.#note.readOnly = isOver;
     for (const { type, button } of this.#looks) button.hidden = type !== targetType;
-    for (const each of this.#moves) each.button.hidden = isOver || each.status === status;
+    for (const move of this.#moves) move.button.hidden = isOver || move.status === status;
     for (const { button } of [...this.#looks, ...this.#moves]) {
       button.setAttribute("aria-label", labelOf(button, title));
     }

@@ -30,7 +30,7 @@ export class RequestsSection {
     const count = `${numberOf(length)}${requests.nextCursor === null ? "" : "+"}`;
     const title = say("requests.title");
     this.#section.title(length === 0 ? title : `${title} (${count})`);
-    this.#rows.show(requests.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(requests.items.map((request) => this.#rowOf(request)));
     this.#foot.show(requests, WORDS);
   }
 

@@ -24,14 +24,14 @@ export class RoomBansSection {
   show(admission) {
     if (admission !== this.#admission) this.#section.complain("");
     this.#admission = admission;
-    this.#rows.show(admission.bans.items.map((each) => this.#rowOf(each)));
+    this.#rows.show(admission.bans.items.map((ban) => this.#rowOf(ban)));
     this.#foot.show(admission.bans, WORDS);
   }
 
   #rowOf(ban) {
     const { userId, createdByUserId, createdAt } = ban;
     const picture = this.#people.pictureOfPerson(userId);
-    const [name, by] = [userId, createdByUserId].map((each) => this.#people.nameOf(each));
+    const [name, by] = [userId, createdByUserId].map((id) => this.#people.nameOf(id));
     return { key: userId, Row: BanRow, state: { ban, name, by, ago: agoOf(createdAt), ...picture } };
   }
 

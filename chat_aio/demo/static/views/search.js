@@ -67,7 +67,7 @@ export class SearchView {
     document.querySelector("#list").hidden = isActive;
     document.querySelector("#search-close").hidden = !isActive && !this.#isOpened;
     this.#showScope(open);
-    this.#rows.show(results.map((each) => this.#rowOf(each, query)));
+    this.#rows.show(results.map((result) => this.#rowOf(result, query)));
     const isEverywhere = isActive && this.#search.conversationId === null;
     const places = isEverywhere ? this.#filter.found : [];
     this.#showPlaces(places);
@@ -86,13 +86,13 @@ export class SearchView {
 
   /** The list, as far as it has what is typed in its names. */
   #showPlaces(found) {
-    const stateOf = (each) => {
-      const { picture, ...words } = shownOf(each, this.#people, () => "");
-      return { found: each, ...words, ...picture };
+    const stateOf = (place) => {
+      const { picture, ...words } = shownOf(place, this.#people, () => "");
+      return { found: place, ...words, ...picture };
     };
     this.#panel.querySelector("ul").hidden = found.length === 0;
     this.#places.show(
-      found.map((each) => ({ key: each.key, Row: FoundPlaceRow, state: stateOf(each) })),
+      found.map((place) => ({ key: place.key, Row: FoundPlaceRow, state: stateOf(place) })),
     );
   }
 

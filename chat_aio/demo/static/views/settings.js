@@ -71,7 +71,7 @@ export class SettingsSection {
 
   /** Another program may have set an interval that is none of the usual ones. */
   #offer(seconds) {
-    const isKnown = [...this.#slowMode.options].some((each) => each.value === String(seconds));
+    const isKnown = [...this.#slowMode.options].some((option) => option.value === String(seconds));
     if (!isKnown) this.#slowMode.append(new Option(intervalOf(seconds), String(seconds)));
   }
 

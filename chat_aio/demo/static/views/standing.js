@@ -32,14 +32,15 @@ export class StandingDialog {
     this.#removals = new RemovalsSection(desk);
     const sections = [this.#bans, this.#reports, this.#conversations, this.#removals];
     const given = { heading: say("standing.title"), cancel: say("common.close") };
-    this.#dialog = new Dialog(given, ...sections.map((each) => each.node));
+    this.#dialog = new Dialog(given, ...sections.map((section) => section.node));
     this.#dialog.onClose(() => this.#removals.stop());
   }
 
   open(userId) {
     this.#userId = userId;
     const waiting = say("common.loading");
-    for (const each of [this.#bans, this.#reports, this.#conversations]) each.show([], waiting);
+    const sections = [this.#bans, this.#reports, this.#conversations];
+    for (const section of sections) section.show([], waiting);
     this.#removals.open(userId);
     const name = this.#people.nameOf(userId);
     this.#dialog.open({ heading: say("standing.titleOf", { name }) });
@@ -59,13 +60,16 @@ export class StandingDialog {
   #show(standing) {
     const { activeBan, bans, latestReportsReceived, conversations, conversationCount } = standing;
     this.#ban.hidden = activeBan !== null;
-    this.#bans.show(bans.map((each) => this.#ofBan(each, activeBan)));
+    this.#bans.show(bans.map((ban) => this.#ofBan(ban, activeBan)));
     this.#reports.show(
-      latestReportsReceived.map((each) => this.#ofReport(each)),
+      latestReportsReceived.map((report) => this.#ofReport(report)),
       reportsOf(standing),
     );
     this.#removals.suggest(
-      conversations.map((each) => ({ id: each.conversationId, title: ofConversation(each).words })),
+      conversations.map((conversation) => ({
+        id: conversation.conversationId,
+        title: ofConversation(conversation).words,
+      })),
     );
     this.#conversations.show(
       conversations.map(ofConversation),

@@ -30,7 +30,7 @@ export class ThreadPanel {
     this.#people = people;
     this.#receipts = receipts;
     this.#needs = needs;
-    const [form, stage] = ["form", ".stage"].map((each) => this.#panel.querySelector(each));
+    const [form, stage] = ["form", ".stage"].map((selector) => this.#panel.querySelector(selector));
     this.#view = new TimelineView(stage, () => this.#read(), tools);
     this.#files = new FilePicker(form, stage, uploads);
     this.#composer = new Composer(form, people, {

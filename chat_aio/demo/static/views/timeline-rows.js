@@ -63,15 +63,17 @@ export function draftsOf(store, rootId = null) {
   const isThere = ({ threadRootMessageId = null, alsoSendToMain }) =>
     threadRootMessageId === rootId || (rootId === null && alsoSendToMain);
   return store.outbox
-    .filter((each) => each.conversationId === store.openId && isThere(each))
-    .map((each) => draftAsMessage(each, store.userId));
+    .filter((draft) => draft.conversationId === store.openId && isThere(draft))
+    .map((draft) => draftAsMessage(draft, store.userId));
 }
 
 /** What assistants are writing in the open conversation's main list, or in a thread of it. */
 function writingRows(store, people, rootId) {
   const { open, writings } = store;
-  const isHere = (each) =>
-    each.conversationId === open.id && (each.threadRootMessageId ?? null) === rootId && each.text;
+  const isHere = (draft) =>
+    draft.conversationId === open.id &&
+    (draft.threadRootMessageId ?? null) === rootId &&
+    draft.text;
   return writings.filter(isHere).map((draft) => {
     const isAsked = [null, store.userId].includes(draft.askedByUserId);
     const state = {
@@ -94,7 +96,7 @@ function rowsOf(entries, people, options) {
   const { firstUnreadId, unreadCount, isNamed, isInThread = false, root = null } = options;
   const { standingOf, happenings = NONE } = options;
   const rows = [];
-  const isFirstUnread = (each) => Boolean(each?.id) && each.id === firstUnreadId;
+  const isFirstUnread = (message) => Boolean(message?.id) && message.id === firstUnreadId;
   const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
   entries.forEach((message, index) => {
     const before = entries[index - 1];
@@ -118,9 +120,9 @@ function rowsOf(entries, people, options) {
 function between(happenings, seq, next, people) {
   return happenings
     .filter(({ afterSeq }) => afterSeq >= seq && afterSeq < next)
-    .map((each) => {
-      const state = { words: happeningWords(each, people) };
-      return { kind: "happening", key: `happening:${each.key}`, state };
+    .map((happening) => {
+      const state = { words: happeningWords(happening, people) };
+      return { kind: "happening", key: `happening:${happening.key}`, state };
     });
 }
 

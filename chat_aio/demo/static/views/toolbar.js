@@ -33,6 +33,6 @@ export class Toolbar {
   /** Of what is deleted there is the menu alone, for who has something in it. */
   show({ isHidden, isDeleted }) {
     this.node.hidden = isHidden;
-    for (const each of this.#buttons) each.hidden = isDeleted && each !== this.#more;
+    for (const button of this.#buttons) button.hidden = isDeleted && button !== this.#more;
   }
 }

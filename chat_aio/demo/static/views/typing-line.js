@@ -17,7 +17,7 @@ export class TypingLine {
 
   show() {
     const ids = this.#typing.idsIn(this.#store.openId);
-    setText(this.#line, wordsOf(ids.map((each) => this.#people.nameOf(each))));
+    setText(this.#line, wordsOf(ids.map((id) => this.#people.nameOf(id))));
   }
 }
 

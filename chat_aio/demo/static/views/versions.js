@@ -58,7 +58,7 @@ export class Versions {
     this.#askedId = messageId;
     const versions = await this.#desk.listVersions(messageId);
     if (messageId !== this.#askedId) return false;
-    this.#rows.show(versions.map((each) => this.#rowOf(each)));
+    this.#rows.show(versions.map((version) => this.#rowOf(version)));
     setText(this.#hint, versions.length > 0 ? "" : say("context.noneOlder"));
     return true;
   }

@@ -4,7 +4,7 @@ import { addressAs } from "../address.js";
 import { avatar, element, setAvatar } from "../../../browser/dom.js";
 
 export function showWelcome(people) {
-  const choices = people.all.filter((each) => !each.bot);
+  const choices = people.all.filter((person) => !person.bot);
   const links = choices.map(({ id, name }) => {
     const picture = avatar();
     setAvatar(picture, people.pictureOfPerson(id));

@@ -70,8 +70,8 @@ export class Writing {
     const isBound = open && !this.#people.isAdminOf(open);
     const closed = isBound && open.frozen ? closedIn(open, this.#people) : null;
     const wait = isBound ? this.#waits.in(open) : { seconds: 0, isOver: false };
-    for (const each of [null, openRootId ?? ""]) {
-      this.#needs.composerOf(each).explain({ closed, wait });
+    for (const rootId of [null, openRootId ?? ""]) {
+      this.#needs.composerOf(rootId).explain({ closed, wait });
     }
   }
 
