@@ -35,8 +35,9 @@ class Counts:
 
     async def let_go(self) -> None:
         """Once there is a count, let it end."""
-        while not self.waits:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while not self.waits:  # noqa: ASYNC110
+                await asyncio.sleep(0)
         self.waits.pop(0).set_result(None)
 
 
@@ -111,8 +112,9 @@ async def test_what_changes_during_a_count_is_counted_again(tallies: UnreadTalli
     await asyncio.sleep(0)
     tallies.outdate("ann", HERE)
     await counts.let_go()
-    while len(counts.asked) < 2:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while len(counts.asked) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     await counts.let_go()
     assert numbers(await asking) == (2, 0)
     assert counts.asked == [None, [HERE]]

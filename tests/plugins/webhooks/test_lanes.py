@@ -19,6 +19,7 @@ from tests.plugins.webhooks.receiving import (
     ready,
     receiving,
 )
+from tests.support.people import PATIENCE
 from tests.support.processes import until
 
 CREATED = ["message.created"]
@@ -49,7 +50,7 @@ async def test_a_slow_conversation_leaves_slots_to_the_others(
             return None
         tries[place] += 1
         if tries[place] > 1:
-            await stuck.wait()
+            await asyncio.wait_for(stuck.wait(), PATIENCE)
         return 500
 
     receiver.answers = answer
@@ -79,7 +80,7 @@ async def test_a_conversation_that_has_recovered_has_the_slots_of_the_others(
         if place == recovered:
             return 500 if tries[place] == 1 else None
         if tries[place] > 1:
-            await stuck.wait()
+            await asyncio.wait_for(stuck.wait(), PATIENCE)
         return 500
 
     receiver.answers = answer
@@ -109,7 +110,7 @@ async def test_a_long_wait_is_that_of_one_conversation(
     async def answer(received: Received, _: Any) -> int | None:
         if received.data["conversationId"] == failing:
             return 500
-        await goes_on.wait()
+        await asyncio.wait_for(goes_on.wait(), PATIENCE)
         return None
 
     receiver.answers = answer
