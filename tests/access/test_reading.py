@@ -461,7 +461,7 @@ async def test_a_host_that_thinks_holds_up_one_stream_and_keeps_its_order(
     async def rule(asked: PermissionContext) -> bool:
         if asked.user_id == "bob" and asked.message:
             thinking.set()
-            await may_answer.wait()
+            await asyncio.wait_for(may_answer.wait(), PATIENCE)
             return asked.message.seq != 3
         return True
 
@@ -474,7 +474,7 @@ async def test_a_host_that_thinks_holds_up_one_stream_and_keeps_its_order(
         for n in range(1, 6):
             await alice.send(group, f"{n}")
         assert await hers.bodies(5) == ["1", "2", "3", "4", "5"]
-        await thinking.wait()
+        await asyncio.wait_for(thinking.wait(), PATIENCE)
         await alice.react((await alice.send(group, "6"))["id"], "+")
         await hers.until(lambda frame: frame.event == "reaction.added")
         may_answer.set()

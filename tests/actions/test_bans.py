@@ -13,6 +13,7 @@ from chat_aio.web import request_body
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import People, ban, is_mod, later
+from tests.support.people import PATIENCE
 
 
 async def test_a_ban_keeps_out_of_everything(moderated: People) -> None:
@@ -124,7 +125,7 @@ async def test_a_ban_while_the_body_is_on_its_way(moderated: People) -> None:
 
     async def body() -> AsyncIterator[bytes]:
         yield b'{"body": '
-        await reading.wait()
+        await asyncio.wait_for(reading.wait(), PATIENCE)
         assert (await ban(mod, "mallory")).status == 200
         yield b'"still here"}'
 

@@ -14,7 +14,7 @@ from chat_aio.store import edits
 from chat_aio.store.tokenizer import search_fields
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 from tests.support.saboteurs import prove
 
 People = Callable[[str], Person]
@@ -239,14 +239,14 @@ async def test_an_edit_keeps_what_the_host_does_not_replace(serve: MakePeople) -
     async def before(context: BeforeMessageSend) -> Changed | None:
         if context.body == "slow":
             arrived.set()
-            await gate.wait()
+            await asyncio.wait_for(gate.wait(), PATIENCE)
         return Changed(metadata={"checked": True}) if context.body == "quick" else None
 
     person = await serve(Hooks(before_message_send=before))
     alice = person("alice")
     message = await alice.send(await alice.direct("bob"), "hi")
     slow = asyncio.create_task(alice.edit(message["id"], "slow"))
-    await arrived.wait()
+    await asyncio.wait_for(arrived.wait(), PATIENCE)
     await alice.edit(message["id"], "quick")
     gate.set()
     assert (await slow)["metadata"] == {"checked": True}

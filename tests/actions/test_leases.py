@@ -25,7 +25,7 @@ HOLDER = "tests.support.lease_holder"
 async def held(chat: Chat, entered: asyncio.Event, left: asyncio.Event) -> None:
     async with chat.lease("work", seconds=30):
         entered.set()
-        await left.wait()
+        await asyncio.wait_for(left.wait(), PATIENCE)
 
 
 async def test_of_many_one_holds_it_and_each_gets_it_in_turn(make_chat: MakeChat) -> None:
@@ -239,10 +239,11 @@ async def test_a_holder_that_is_paused_or_killed_is_replaced(
             os.kill(one.pid, signal.SIGSTOP)
             second = await fence_of(other)
             os.kill(one.pid, signal.SIGCONT)
-            while await line(one) != "lost":
-                pass
+            async with asyncio.timeout(PATIENCE):
+                while await line(one) != "lost":
+                    pass
             other.kill()
-            await other.wait()
+            await asyncio.wait_for(other.wait(), PATIENCE)
             third = await fence_of(one)
         async with holder(mongo_url, database.name) as last:
             one.kill()

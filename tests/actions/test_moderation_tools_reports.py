@@ -97,7 +97,7 @@ async def test_moderators_are_asked_for_once_for_events_that_come_together(
         if about.action == "receive_reports":
             asked.append(about.user_id)
             begun.set()
-            await settled.wait()
+            await asyncio.wait_for(settled.wait(), PATIENCE)
         return about.user_id == "mod"
 
     people = await serve(Hooks(can_moderate=may), moderation_tools=True, enforce_bans=False)
@@ -108,7 +108,7 @@ async def test_moderators_are_asked_for_once_for_events_that_come_together(
         begun.clear()
         opened = len(asked)
         await report(people("alice"), "user", "first")
-        await begun.wait()
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         for number in range(6):  # They wait behind the first one.
             await report(people("alice"), "user", f"user{number}")
         await mod.chat._context.signals.close(seconds=PATIENCE)  # Now they are written.

@@ -12,7 +12,7 @@ from chat_aio.actions.profiles import Profiles
 from chat_aio.errors import InternalError, InvalidInput
 from chat_aio.hooks import UserSearch
 from tests.conftest import MakePeople
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 from tests.support.processes import until
 
 NAMES = {"alice": "Alice Liddell", "bob": "Bob Roberts", "carol": "Carol", "robot": "Robot"}
@@ -29,7 +29,7 @@ class Directory:
 
     async def profiles(self, user_ids: Sequence[str]) -> Mapping[str, Profile]:
         self.asked.append(user_ids)
-        await self.gate.wait()
+        await asyncio.wait_for(self.gate.wait(), PATIENCE)
         if self.fails:
             raise RuntimeError("the directory is down")
         return {user_id: _profile(user_id) for user_id in user_ids if user_id in NAMES}
@@ -193,8 +193,9 @@ async def test_many_at_once_are_asked_for_once(directory: Directory) -> None:
     directory.gate.clear()
     profiles = of_directory(directory)
     asking = [asyncio.create_task(profiles.find(["bob", f"x{n}"])) for n in range(50)]
-    while len(directory.asked) < 50:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while len(directory.asked) < 50:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     directory.gate.set()
     assert [{*result} for result in await asyncio.gather(*asking)] == [{"bob"}] * 50
     assert sum("bob" in user_ids for user_ids in directory.asked) == 1
@@ -206,8 +207,9 @@ async def test_a_caller_that_leaves_takes_nobody_along(directory: Directory) -> 
     directory.gate.clear()
     profiles = of_directory(directory)
     leaving, staying = (asyncio.create_task(profiles.find(["bob"])) for _ in range(2))
-    while not directory.asked:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while not directory.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     leaving.cancel()
     directory.gate.set()
     assert {*await staying} == {"bob"}

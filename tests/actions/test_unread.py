@@ -51,7 +51,7 @@ async def test_what_is_counted(person: People) -> None:
     one, two, three = [await alice.group("bob") for _ in range(3)]
     for group in (one, two, three):
         await bob.send(group, "hello")
-        await alice.send(group, "mine")
+        await alice.send(group, "mine, @alice", mentions=["alice"])
     await bob.send(two, "@alice", mentions=["alice"])
     gone = await bob.send(two, "@alice", mentions=["alice"])
     await bob.delete(gone["id"])
@@ -219,6 +219,26 @@ async def test_every_process_tells_its_streams(make_chat: MakeChat) -> None:
         ]
 
 
+async def test_an_answer_has_all_that_other_processes_have_written(make_chat: MakeChat) -> None:
+    """Also what this process has not heard of yet when it is asked."""
+    one, two = [await make_chat(inbox=True) for _ in range(2)]
+    group = await one.api.create_group_conversation("bob", user_ids=["alice"])
+    async with two.events(user_id="alice"):
+        for wanted in range(1, 31):
+            await one.api.send_message("bob", group.id, "a word")
+            assert (await two.inbox.count_unread("alice")).all.messages == wanted
+
+
+async def test_an_id_like_the_name_of_a_field(person: People) -> None:
+    alice, bob = person("$alice"), person("bob")
+    group = await bob.group("$alice")
+    await bob.send(group, "@alice", mentions=["$alice"])
+    assert (await number(alice))["all"] == numbers(1, 1)
+    async with alice.tab() as tab:
+        await bob.send(group, "two")
+        await told(tab, numbers(2, 1))
+
+
 async def test_messages_cause_no_count(person: People) -> None:
     """Once a conversation is known, only the events of its messages are added up."""
     alice, bob = person("alice"), person("bob")
@@ -249,7 +269,7 @@ async def test_own_messages_change_nothing(person: People) -> None:
     async with alice.tab() as tab:
         await bob.send(group, "one")
         await told(tab, numbers(1))
-        await alice.send(group, "mine")
+        await alice.send(group, "mine, @alice", mentions=["alice"])
         await bob.send(group, "two")
         await told(tab, numbers(2))
 

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import ForbiddenRead, InvalidInput
+from chat_aio.schema.events import MessageEvent
 from chat_aio.store import views
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
@@ -180,6 +182,50 @@ async def test_other_processes_and_tabs_follow(make_chat: MakeChat) -> None:
         assert event.type == "view.updated"
         assert getattr(event, "view", None) == changed.view
         assert (await two.api.list_messages("alice", group.id)).messages == ()
+
+
+async def test_of_two_clears_at_once_the_later_one_stays(make_chat: MakeChat) -> None:
+    """In storage, and in streams that are open."""
+    one, two = [await make_chat(inbox=True, extra_events=True) for _ in range(2)]
+    group = await one.api.create_group_conversation("alice", user_ids=["bob"])
+    await one.api.send_message("bob", group.id, "one")
+    change, is_waiting, goes_on = views.change, asyncio.Event(), asyncio.Event()
+
+    async def held(database: Any, *given: Any, **more: Any) -> bool:
+        if database is one._context.database:
+            is_waiting.set()
+            await asyncio.wait_for(goes_on.wait(), PATIENCE)
+        return await change(database, *given, **more)
+
+    async with two.events(user_id="alice") as events:
+        with patch.object(views, "change", held):
+            earlier = asyncio.create_task(one.inbox.change_view("alice", group.id, clear=True))
+            await asyncio.wait_for(is_waiting.wait(), PATIENCE)
+            second = await one.api.send_message("bob", group.id, "two")
+            later = await two.inbox.change_view("alice", group.id, clear=True)
+            goes_on.set()
+            for found in (later, await earlier):
+                assert found.view is not None
+                assert found.view.cleared_up_to_seq == 2
+        for chat in (one, two):
+            assert (await chat.api.list_messages("alice", group.id)).messages == ()
+        await one.api.edit_message("bob", second.id, "TWO")
+        await one.api.send_message("bob", group.id, "three")
+        bodies = []
+        async with asyncio.timeout(PATIENCE):
+            async for event in events:
+                if isinstance(event, MessageEvent):
+                    bodies.append(event.message.body)
+                    if event.message.body == "three":
+                        break
+    assert bodies == ["two", "three"]
+
+
+async def test_an_id_like_the_name_of_a_field(person: People) -> None:
+    alice = person("$alice")
+    one, _ = [await alice.group("bob") for _ in range(2)]
+    await viewed(alice, one, archived=True)
+    assert await listed(alice, "archived=true") == [one]
 
 
 async def test_a_view_ends_with_the_stay(person: People, database: Database) -> None:

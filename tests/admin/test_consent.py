@@ -22,6 +22,7 @@ from tests.admin.life import HELD
 from tests.admin.running import AS_MOD, Moderate, People, Tool, kept, run
 from tests.admin.test_records import age
 from tests.conftest import Database, MakePeople
+from tests.support.people import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 SOMETHING = "0d6f2c9f8a4be1d3c7a95e02"
@@ -194,10 +195,11 @@ async def test_ctrl_c_ends_a_question(people: People, client_url: str, database:
     async with Terminal("users", "erase", "mallory", *AS_MOD, *place) as terminal:
         await terminal.until("Erase mallory? [y/N]")
         # Once is enough, unless it meets a destructor, in which Python drops exceptions.
-        while terminal.process.returncode is None:
-            terminal.process.send_signal(signal.SIGINT)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(terminal.process.wait(), 2)
+        async with asyncio.timeout(PATIENCE):
+            while terminal.process.returncode is None:
+                terminal.process.send_signal(signal.SIGINT)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(terminal.process.wait(), 2)
         assert terminal.process.returncode == 1
     assert (await kept(database, "messages"))[0][0]["body"] == "hello"
 

@@ -21,7 +21,7 @@ from chat_aio.store.maintenance import conversations as stored
 from tests.admin.running import People, Run, Tool, kept, run
 from tests.admin.world import World, make_world
 from tests.conftest import PATIENT, Database, MakeChat, MakePeople
-from tests.support.people import Person, picked_by_header
+from tests.support.people import PATIENCE, Person, picked_by_header
 from tests.support.pool import Pool
 
 USERS = ("alice", "bob", "carol", "dave", "erin")
@@ -185,7 +185,7 @@ async def test_a_chat_at_work_gets_the_conversation_and_no_old_events(
         assert (frame.event, frame.data["message"]["id"]) == ("message.created", sent["id"])
         last = sent["seq"]
     await tick(store, tick_id="end", at=utc_now())
-    await ended.wait()
+    await asyncio.wait_for(ended.wait(), PATIENCE)
     changes.stop()
     await reading
     assert seen.count(("messages", "insert")) == 1

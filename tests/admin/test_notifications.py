@@ -26,7 +26,8 @@ def dead_letter(user_id: str, message_id: str, tries: int = 12) -> dict[str, Any
         "notBefore": at,
         "done": [],
         "error": "the webhook answered 500",
-        "expiresAt": at,
+        # Not past: MongoDB would delete it, at any time.
+        "expiresAt": at.replace(year=9999),
     }
 
 

@@ -1,5 +1,6 @@
 """<chat-aio> in a page of somebody else's, which forbids styles and scripts within it."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking, fits
 from tests.browser.serving import Cable, Complaints, Demo
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -301,8 +303,9 @@ async def test_everybody_can_use_it(host: Host, open_page: Visit) -> None:
         await expect(messages(page)).to_have_count(4)
         await page.keyboard.press("Shift+Tab")
         log = page.get_by_role("log")
-        while not await log.evaluate("log => log.getRootNode().activeElement === log"):
-            await page.keyboard.press("Shift+Tab")
+        async with asyncio.timeout(PATIENCE):
+            while not await log.evaluate("log => log.getRootNode().activeElement === log"):
+                await page.keyboard.press("Shift+Tab")
         for _ in range(4):
             await page.keyboard.press("ArrowUp")
         await page.keyboard.press("Tab")

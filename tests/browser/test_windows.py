@@ -1,11 +1,14 @@
 """Long conversations: the page holds a window of messages, and shows it without gaps."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.browser.acting import main_list, thread
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -227,13 +230,14 @@ async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo:
     names = {await rows.first.locator(".row-title").inner_text()}
     nav = linus.locator("#list")
     last = linus.get_by_role("link", name="Group 000")
-    while not await last.count():
-        assert await rows.count() < 150
-        shown = await rows.locator(".row-title").all_inner_texts()
-        assert shown == sorted(shown, reverse=True), "in their order, without gaps"
-        names |= set(shown)
-        await nav.evaluate("(node) => node.scrollBy(0, 900)")
-        await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    async with asyncio.timeout(PATIENCE):
+        while not await last.count():
+            assert await rows.count() < 150
+            shown = await rows.locator(".row-title").all_inner_texts()
+            assert shown == sorted(shown, reverse=True), "in their order, without gaps"
+            names |= set(shown)
+            await nav.evaluate("(node) => node.scrollBy(0, 900)")
+            await linus.evaluate("() => new Promise(requestAnimationFrame)")
     names |= set(await rows.locator(".row-title").all_inner_texts())
     assert names >= {f"Group {number:03}" for number in range(170)}
     place = linus.locator("#conversations li", has=last)
@@ -252,9 +256,10 @@ async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> No
     row = linus.locator(f"#conversations li[data-id='{groups[30]}']")
     await row.locator("a").focus()
     top = await row.evaluate("node => node.offsetTop")
-    while not await linus.get_by_role("link", name="Group 000").count():
-        await nav.evaluate("(node) => node.scrollBy(0, 900)")
-        await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    async with asyncio.timeout(PATIENCE):
+        while not await linus.get_by_role("link", name="Group 000").count():
+            await nav.evaluate("(node) => node.scrollBy(0, 900)")
+            await linus.evaluate("() => new Promise(requestAnimationFrame)")
     await expect(row).to_have_attribute("data-apart", "")
     await expect(row.locator("a")).to_be_focused()
     assert await row.evaluate("node => node.offsetTop") == top

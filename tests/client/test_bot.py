@@ -234,9 +234,10 @@ async def test_what_the_stream_cannot_replay(
             gone = await ada.send_message(group.id, "gone")
             await ada.delete_message(gone.id)
             # The bot's stream would else be sent both, as one that was open all the time.
-            async for event in events:
-                if isinstance(event, MessageEvent) and event.type == "message.deleted":
-                    break
+            async with asyncio.timeout(PATIENCE):
+                async for event in events:
+                    if isinstance(event, MessageEvent) and event.type == "message.deleted":
+                        break
         with patch.object(unread, "PAGE", 4):
             async with running(echo(client, place=place)):
                 await ada.send_message(group.id, "last")

@@ -252,7 +252,7 @@ def streams(*parts: bytes, then: asyncio.Event | None = None) -> Answer:
         for part in parts:
             await response.write(part)
         if then is not None:
-            await then.wait()
+            await asyncio.wait_for(then.wait(), PATIENCE)
         return response
 
     return answer
@@ -359,8 +359,9 @@ async def test_it_ends_when_it_is_closed(connect: Connect) -> None:
         await asyncio.sleep(0)
         stream.close()
         assert await asyncio.wait_for(waiting, PATIENCE) is None
-    async for _ in stream:
-        raise AssertionError("it is closed")
+    async with asyncio.timeout(PATIENCE):
+        async for _ in stream:
+            raise AssertionError("it is closed")
 
 
 async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,7 @@ class Held:
         async def call(api: Any, *given: Any, **named: Any) -> Any:
             if not self.reached.is_set():
                 self.reached.set()
-                await self.released.wait()
+                await asyncio.wait_for(self.released.wait(), PATIENCE)
             return await original.__get__(api, owner)(*given, **named)
 
         patch.setattr(owner, method, call)

@@ -12,6 +12,7 @@ import pytest
 from chat_aio.client import ChatClient
 from chat_aio.web.browser_files import BROWSER
 from tests.examples.test_hosts import login_of
+from tests.support.people import PATIENCE
 
 NODE = shutil.which("node")
 SCRIPT = """
@@ -101,7 +102,7 @@ async def test_in_node(serve_example: Any, tmp_path: Path) -> None:
         finally:
             if talking.returncode is None:
                 talking.kill()
-                await talking.wait()
+                await asyncio.wait_for(talking.wait(), PATIENCE)
     assert refused == [True, "CONVERSATION_NOT_FOUND"]
     assert bodies == ["sent: Hello!", "sent: from node", "sent: and back"]
     assert name == "Grace Hopper"

@@ -99,14 +99,14 @@ async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Pat
             asked += await ask(30)
             await until_answered(stream, asked[10:20])
             bot.send_signal(signal.SIGKILL)
-            await bot.wait()
+            await asyncio.wait_for(bot.wait(), PATIENCE)
         asked += await ask(100)
         in_thread = await ada.send_message(direct.id, "/ping", thread_root_message_id=root.id)
         asked += await ask(PINGS - len(asked))
         async with running(*command, **given) as bot:
             await until_answered(stream, asked[40:60])
             bot.send_signal(signal.SIGKILL)
-            await bot.wait()
+            await asyncio.wait_for(bot.wait(), PATIENCE)
         async with running(*command, **given):
             await until_answered(stream, asked[-1:])
             answers = await database["messages"].find({"body": "pong"}).to_list()

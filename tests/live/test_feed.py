@@ -16,7 +16,7 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations
 from chat_aio.web import sse
 from tests.support.failpoints import failing
-from tests.support.people import Person, picked_by_header
+from tests.support.people import PATIENCE, Person, picked_by_header
 from tests.support.stopping import stopped
 
 People = Callable[[str], Person]
@@ -67,8 +67,9 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
             answer = await alice.get("/conversations")
             assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
             assert "nothing was written" in answer.json["error"]["message"]
-    while not await alice.chat._live.feed.wait_live(seconds=1):
-        pass
+    async with asyncio.timeout(PATIENCE):
+        while not await alice.chat._live.feed.wait_live(seconds=1):
+            pass
     await alice.post(f"/conversations/{conversation_id}/messages", {"body": "after"})
     async with people("bob").tab(position) as tab:
         bodies = await tab.bodies(1)
@@ -153,8 +154,9 @@ async def test_a_mongod_that_is_no_replica_set(tmp_path: Path) -> None:
         stdout=asyncio.subprocess.DEVNULL,
     )
     try:
-        while not await accepts(port):  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        async with asyncio.timeout(PATIENCE):
+            while not await accepts(port):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
         url = f"mongodb://127.0.0.1:{port}/?directConnection=true"
         async with AsyncMongoClient[dict[str, Any]](url) as client:
             with pytest.raises(SetupError, match=r"rs\.initiate\(\)"):

@@ -171,11 +171,11 @@ async def test_a_stream_that_holds_back_too_much(serve: MakePeople) -> None:
     async def slow(self: StorageReplays, wish: Any) -> Any:
         found = await replay(self, wish)
         asked.set()
-        await go_on.wait()
+        await asyncio.wait_for(go_on.wait(), PATIENCE)
         return found
 
     async def overflow() -> None:
-        await asked.wait()
+        await asyncio.wait_for(asked.wait(), PATIENCE)
         for number in range(4):
             await alice.send(conversation_id, f"meanwhile {number}")
         await alice.send(conversation_id, LAST)

@@ -21,7 +21,7 @@ class Rule:
 
     async def __call__(self, asked: PermissionContext) -> bool:
         self.asked.set()
-        await self.may_answer.wait()
+        await asyncio.wait_for(self.may_answer.wait(), PATIENCE)
         conversation = asked.conversation
         is_closed = (asked.user_id, conversation.id) in self.closed
         is_closed_name = asked.user_id == "bob" and conversation.name in self.closed_names
@@ -80,8 +80,9 @@ async def test_a_host_that_thinks_again_is_asked_at_heartbeats(serve: MakePeople
         assert await tab.bodies(1) == ["heard"]
         rule.closed_names.add("tea")
         live = alice.chat._live
-        while len(live.hub._by_conversation[group]):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while len(live.hub._by_conversation[group]):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         await alice.send(group, "not heard")
         await alice.send(other, "heard")
         assert await tab.bodies(1) == ["heard"]
@@ -101,7 +102,7 @@ async def test_heartbeats_go_on_while_a_host_does_not_answer(serve: MakePeople) 
     async with person("bob").tab() as tab:
         rule.may_answer.clear()
         rule.asked.clear()
-        await rule.asked.wait()
+        await asyncio.wait_for(rule.asked.wait(), PATIENCE)
         await alice.send(group, "heard")
         assert await tab.bodies(1) == ["heard"]
         before = len(tab.comments)
@@ -133,7 +134,7 @@ async def test_a_conversation_that_cannot_be_loaded_is_not_told_and_stops_nothin
         await alice.send(group, "heard")
         assert await tab.bodies(1) == ["heard"]
         rule.asked.clear()
-        await rule.asked.wait()
+        await asyncio.wait_for(rule.asked.wait(), PATIENCE)
         await alice.send(group, "heard after a heartbeat")
         assert await tab.bodies(1) == ["heard after a heartbeat"]
     async with person("bob").tab() as tab:

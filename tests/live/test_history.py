@@ -141,7 +141,7 @@ async def feed_behind() -> AsyncIterator[Callable[[], None]]:
 
     async def late(self: Delivery, changes: Any, **options: Any) -> None:
         waiting.extend(changes)
-        await may.wait()
+        await asyncio.wait_for(may.wait(), PATIENCE)
         batch, waiting[:] = [*waiting], []
         await delivered(self, batch, **options)
 

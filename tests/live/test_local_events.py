@@ -340,8 +340,9 @@ async def test_a_loop_that_is_left_ends_its_stream(chat: Chat) -> None:
     group = await group_of(chat, "ada")
 
     async def first() -> Told:
-        async for event in chat.events(after=f"{group}:1"):
-            return event
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async for event in chat.events(after=f"{group}:1"):
+                return event
         raise AssertionError("it has not ended")
 
     for letter in "ab":

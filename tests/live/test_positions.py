@@ -1,5 +1,6 @@
 """There is always a position; and one that cannot be resumed from is a reset, never silence."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,7 +11,7 @@ from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import restored
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
-from tests.support.people import BASE, Person, Tab
+from tests.support.people import BASE, PATIENCE, Person, Tab
 
 
 async def position_of(person: Person) -> str:
@@ -100,8 +101,9 @@ async def test_positions_from_before_a_restore_are_resets(
     for position in (f"{conversation_id}:1", "gone:7", moment):
         async with later("bob").tab(position) as tab:
             assert await reset_of(tab) == "position_unknown", position
-    while (sent := await alice.send(conversation_id, "after"))["createdAt"] <= restored_at:
-        pass
+    async with asyncio.timeout(PATIENCE):
+        while (sent := await alice.send(conversation_id, "after"))["createdAt"] <= restored_at:
+            pass
     fresh = await serve(replay_buffer_seconds=0)
     async with fresh("bob").tab(f"{conversation_id}:{sent['seq']}") as tab:
         assert await reset_of(tab) == "position_unknown", "the lost data may have had that number"
@@ -161,8 +163,9 @@ async def test_the_python_client_keeps_a_position_before_any_message(person: Any
     base_url = str(bob.client.make_url(BASE))
     async with ChatClient(base_url, headers={"X-User": "bob"}) as client:
         async with client.stream() as stream:
-            while stream.last_event_id is None:
-                await stream._read()
+            async with asyncio.timeout(PATIENCE):
+                while stream.last_event_id is None:
+                    await stream._read()
             position = stream.last_event_id
         conversation_id = await alice.direct("bob")
         await alice.send(conversation_id, "first")

@@ -289,8 +289,9 @@ async def test_a_gap_between_parts_is_told_as_one() -> None:
     outbox = Outbox(lambda *given: told.append(given[2]))
     for number in (0, 1, 3, 4):
         outbox.put("robot", "here", _drafted("a", number))
-    while len(told) < 2:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE):
+        while len(told) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     assert [(part.first, part.last, part.text) for part in told] == [
         (0, 0, "0,"),
         (3, 4, "3,4,"),
@@ -340,9 +341,10 @@ async def test_a_writer_is_stopped(people: People, writing: Callable[..., DraftW
         part = await tab.event("draft.updated")
         stopped = await ask(ada, group, "/stop", draftId=part["payload"]["draftId"])
         assert stopped.status == 200
-        while not draft.stopped:
-            await draft.write(" and further")
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while not draft.stopped:
+                await draft.write(" and further")
+                await asyncio.sleep(0)
     assert draft.message is not None
     assert draft.message.body.startswith("as far as this")
     assert await drafts_in(ada, group) == []
@@ -386,7 +388,7 @@ async def test_a_writer_goes_on_after_an_outage(people: People, plugin: Drafts) 
     with patch.object(Rows, "append", failing):
         async with plugin.writing("robot", group) as draft:
             await draft.write("nothing is")
-            await failed.wait()
+            await asyncio.wait_for(failed.wait(), PATIENCE)
             await draft.write(" lost")
             async with ada.tab() as tab:
                 await tab.event("draft.updated")
@@ -414,7 +416,7 @@ async def test_a_part_whose_answer_was_lost_is_there_once(
     with patch.object(Rows, "append", storing):
         async with plugin.writing("robot", group) as draft:
             await draft.write("nothing is")
-            await failed.wait()
+            await asyncio.wait_for(failed.wait(), PATIENCE)
             if text:
                 await draft.write(text)
     assert draft.message is not None

@@ -31,7 +31,7 @@ from chat_aio.plugins.folding import FoldedText
 from chat_aio.store import reports
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import is_mod
-from tests.support.people import Answer, Person
+from tests.support.people import PATIENCE, Answer, Person
 
 MODERATED = Hooks(can_moderate=is_mod)
 
@@ -189,8 +189,9 @@ async def test_a_failing_report_never_fails_the_send_and_is_tried_again(
         patch.object(reports, "put", fails_twice),
     ):
         sent = await alice.send(group, "bad")
-        while not await database["reports"].count_documents({}):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while not await database["reports"].count_documents({}):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
     assert f"the report of message {sent['id']} could not be written" in caplog.text
     assert len(tries) == 3
 
@@ -432,7 +433,7 @@ async def test_a_classifier_that_fails(
         if way == "raises":
             raise RuntimeError("a bug in the classifier")
         if way == "late":
-            await may_end.wait()
+            await asyncio.wait_for(may_end.wait(), PATIENCE)
             ended.append(message.body)
         return "bad"
 

@@ -8,7 +8,7 @@ from chat_aio import Chat
 from chat_aio.plugins import DeliveredMessage, Plugin, Presence
 from tests.conftest import Database, MakePeople
 from tests.plugins.test_presence import of
-from tests.support.people import Tab
+from tests.support.people import PATIENCE, Tab
 
 
 class Fails(Plugin):
@@ -61,7 +61,7 @@ class NeverReady(Plugin):
         self.ended: list[str] = []
 
     async def stream_opening(self, user_id: str) -> None:
-        await self.may_end.wait()
+        await asyncio.wait_for(self.may_end.wait(), PATIENCE)
         self.ended.append(user_id)
 
 

@@ -12,6 +12,7 @@ from chat_aio.plugins import Presence
 from chat_aio.plugins.presence_store import Attendance
 from tests.conftest import Database, MakePeople
 from tests.plugins.test_presence import is_somewhere, of, shown
+from tests.support.people import PATIENCE
 
 LONG_AGO = datetime.now(UTC) - timedelta(minutes=10)
 
@@ -39,7 +40,7 @@ async def test_the_living_stay_online_while_the_dead_are_swept(
 
     async def hang(*args: Any, **options: Any) -> Any:
         sweeping.set()
-        await may_go.wait()
+        await asyncio.wait_for(may_go.wait(), PATIENCE)
         return await leave(*args, **options)
 
     async def seen_at() -> Any:
@@ -52,7 +53,7 @@ async def test_the_living_stay_online_while_the_dead_are_swept(
         with patch.object(Attendance, "leave", hang):
             await database["presence"].insert_one(of_the_dead("bob"))
             await database["processes"].insert_one({"_id": "dead", "seenAt": LONG_AGO})
-            await sweeping.wait()
+            await asyncio.wait_for(sweeping.wait(), PATIENCE)
             before = await seen_at()
 
             async def is_renewed() -> bool:
@@ -117,7 +118,7 @@ async def test_no_id_of_a_process_that_is_not_there_stays(
 
     async def stalled(self: Attendance) -> bool:
         if self is plugins[1]._attendance:
-            await awake.wait()
+            await asyncio.wait_for(awake.wait(), PATIENCE)
         return await renew(self)
 
     async def living() -> set[str]:
@@ -138,8 +139,9 @@ async def test_no_id_of_a_process_that_is_not_there_stays(
                 awake.set()
                 await until(is_back)
             await until(lambda: is_gone(database, "carol"))
-            while await of(hers, "carol"):
-                pass
+            async with asyncio.timeout(PATIENCE):
+                while await of(hers, "carol"):
+                    pass
 
 
 @pytest.mark.parametrize("name", ["renew", "sweep", "enter"])

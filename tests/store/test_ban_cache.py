@@ -20,7 +20,7 @@ async def test_what_was_read_before_a_ban_is_not_kept(store: Store) -> None:
     async def slow(self: Database, call: Any) -> Any:
         found = await read(self, call)
         seen.set()
-        await go_on.wait()
+        await asyncio.wait_for(go_on.wait(), PATIENCE)
         return found
 
     with patch.object(Database, "read", slow):

@@ -15,6 +15,7 @@ from chat_aio.store.search import IndexMissing, Scope, SearchTerms, list_matches
 from tests.conftest import Database
 from tests.store.conftest import MakeStore, epochs, stored_seqs
 from tests.support.failpoints import failing
+from tests.support.people import PATIENCE
 
 QUERY_PLAN_KILLED = 175
 
@@ -51,8 +52,9 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
         blockTimeMS=900,
     ):
         first = asyncio.create_task(store.send(group))
-        while not store.sequencer._busy:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while not store.sequencer._busy:  # noqa: ASYNC110
+                await asyncio.sleep(0)
         second = asyncio.create_task(store.send(group))
         outcomes = await asyncio.gather(first, second, return_exceptions=True)
     assert all(isinstance(outcome, StorageUnavailable) for outcome in outcomes)
@@ -120,6 +122,7 @@ async def test_waiting_goes_on_where_nobody_says_who_holds_the_locks(
         await database["counters"].update_one(chosen, {"$inc": {"fence": 1}}, session=session)
         async with failing(database.client, ["aggregate"], times=1, **refusal):
             sending = asyncio.create_task(store.send(group))
-            while store.database.looked_for_orphans < 0:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(PATIENCE):
+                while store.database.looked_for_orphans < 0:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
     assert (await sending)["seq"] == 1

@@ -6,6 +6,7 @@ import pytest
 
 from chat_aio.store.numbering import EpochChanged
 from tests.store.conftest import MakeStore, Store, epochs
+from tests.support.people import PATIENCE
 
 
 async def test_adding_and_removing_moves_both_epochs_together(store: Store) -> None:
@@ -73,7 +74,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
         await stores[number % 2].change(group["_id"], add=(f"user {number}",))
 
     senders = [asyncio.create_task(sender(store)) for store in stores]
-    await begun.wait()
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     await asyncio.gather(*map(joiner, range(60)))
     done.set()
     await asyncio.gather(*senders)

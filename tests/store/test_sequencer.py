@@ -90,16 +90,18 @@ async def test_a_hold_that_is_given_up_keeps_no_message_back(store: Store, round
     """Whichever round of the loop it is given up in, after the batch that it waited for."""
     group = await store.conversation("alice")
     flying = asyncio.create_task(store.send(group))
-    while group["_id"] not in store.sequencer._busy:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while group["_id"] not in store.sequencer._busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
 
     async def change() -> None:
         async with store.sequencer.hold(group["_id"]):
             pass
 
     changing, waiting = asyncio.create_task(change()), asyncio.create_task(store.send(group))
-    while group["_id"] in store.sequencer._busy:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while group["_id"] in store.sequencer._busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     for _ in range(rounds):
         await asyncio.sleep(0)
     changing.cancel()
@@ -239,8 +241,9 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
         sending = []
         for place, row in enumerate(locked, 1):  # One by one, so that each is a flight.
             sending.append(asyncio.create_task(store.send(row)))
-            while len(store.sequencer._contended) < min(place, MAX_APART):  # noqa: ASYNC110
-                await asyncio.sleep(0.001)
+            async with asyncio.timeout(PATIENCE):
+                while len(store.sequencer._contended) < min(place, MAX_APART):  # noqa: ASYNC110
+                    await asyncio.sleep(0.001)
         async with asyncio.timeout(20):
             for seq in range(1, 6):
                 assert (await store.send(free))["seq"] == seq
@@ -290,8 +293,9 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
 async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:
     group = await store.conversation("alice")
     first = asyncio.create_task(store.send(group))
-    while not store.sequencer._busy:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while not store.sequencer._busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     second = asyncio.create_task(store.send(group))
     await asyncio.sleep(0)
     second.cancel()

@@ -5,6 +5,7 @@ from unittest.mock import patch
 
 from chat_aio.store import conversations
 from tests.store.conftest import Store
+from tests.support.people import PATIENCE
 
 
 async def test_a_snapshot_is_read_once_while_it_is_announced(store: Store) -> None:
@@ -29,12 +30,12 @@ async def test_what_was_read_before_a_change_is_not_kept(store: Store) -> None:
     async def slow(*args: object) -> object:
         found = await find(*args)  # type: ignore[arg-type]
         read.set()
-        await go_on.wait()
+        await asyncio.wait_for(go_on.wait(), PATIENCE)
         return found
 
     with patch.object(conversations, "find", slow):
         loading = asyncio.create_task(store.snapshots.find(group["_id"]))
-        await read.wait()
+        await asyncio.wait_for(read.wait(), PATIENCE)
         await store.change(group["_id"], add=("bob",))
         go_on.set()
         await loading

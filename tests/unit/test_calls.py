@@ -10,6 +10,7 @@ import pytest
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import calls as module
 from chat_aio.store.calls import Calls, LateCall, budget, deadline_within, paused, shared
+from tests.support.people import PATIENCE
 
 
 class Slow:
@@ -33,7 +34,7 @@ class Slow:
 async def test_a_cancelled_caller_leaves_its_call_running() -> None:
     calls, slow = Calls(timeout=10), Slow()
     caller = asyncio.create_task(calls.run(slow, seconds=10))
-    await slow.begun.wait()
+    await asyncio.wait_for(slow.begun.wait(), PATIENCE)
     caller.cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
@@ -92,7 +93,7 @@ async def test_calls_that_end_by_their_timeouts_are_not_stuck() -> None:
 async def test_a_replaced_client_answers_whoever_waits() -> None:
     calls, slow = Calls(timeout=10), Slow()
     caller = asyncio.create_task(calls.run(slow, seconds=10))
-    await slow.begun.wait()
+    await asyncio.wait_for(slow.begun.wait(), PATIENCE)
     calls.forget()
     with pytest.raises(LateCall):
         await caller

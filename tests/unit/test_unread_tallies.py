@@ -3,12 +3,14 @@ feed."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from random import Random
 
 import pytest
 
 from chat_aio.actions.unread_tallies import FeedView, NewMessage, UnreadTallies
 from chat_aio.schema.inbox import UnreadTotals
 from chat_aio.store.unread_totals import Counted
+from tests.support.people import PATIENCE
 
 HERE = "c"
 
@@ -33,8 +35,9 @@ class Counts:
 
     async def let_go(self) -> None:
         """Once there is a count, let it end."""
-        while not self.waits:  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while not self.waits:  # noqa: ASYNC110
+                await asyncio.sleep(0)
         self.waits.pop(0).set_result(None)
 
 
@@ -109,8 +112,9 @@ async def test_what_changes_during_a_count_is_counted_again(tallies: UnreadTalli
     await asyncio.sleep(0)
     tallies.outdate("ann", HERE)
     await counts.let_go()
-    while len(counts.asked) < 2:  # noqa: ASYNC110
-        await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE):
+        while len(counts.asked) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0)
     await counts.let_go()
     assert numbers(await asking) == (2, 0)
     assert counts.asked == [None, [HERE]]
@@ -144,3 +148,74 @@ async def test_nothing_is_kept_while_the_feed_is_lost(tallies: UnreadTallies) ->
     tallies.outdate("ann", HERE)
     assert tallies.take_changed() == set()
     assert tallies.current("ann") is None
+
+
+async def test_a_message_that_mentions_its_sender_adds_nothing_for_them(
+    tallies: UnreadTallies,
+) -> None:
+    counts = Counts()
+    counts.seq = 1
+    asking = asyncio.create_task(tallies.totals("ann", counts))
+    await counts.let_go()
+    assert numbers(await asking) == (1, 0)
+    send(tallies, 2, "ann", "ann")
+    send(tallies, 3, "bob", "ann")
+    tallies.take_changed()
+    assert numbers(tallies.current("ann")) == (2, 1)
+
+
+async def test_an_answer_has_all_that_is_committed(tallies: UnreadTallies) -> None:
+    async def passed() -> None:
+        """The feed delivers what was committed before."""
+        send(tallies, 2)
+
+    tallies.follow(FeedView(lambda _: ["ann"], lambda _: True, passed))
+    counts = Counts()
+    counts.seq = 1
+    asking = asyncio.create_task(tallies.totals("ann", counts))
+    await counts.let_go()
+    assert numbers(await asking) == (1, 0)
+    assert numbers(await tallies.totals_now("ann", counts)) == (2, 0)
+    assert counts.asked == [None]
+
+
+async def test_a_storm_over_one_tally(tallies: UnreadTallies) -> None:
+    """Many requests at once, while messages come and what is known is outdated."""
+    luck = Random(7)
+    sent = delivered = 0
+
+    async def turns() -> None:
+        for _ in range(luck.randrange(4)):
+            await asyncio.sleep(0)
+
+    async def count(ids: Sequence[str] | None) -> Mapping[str, Counted]:
+        await turns()
+        seq = sent
+        await turns()
+        return {HERE: Counted(seq, seq, 0, is_muted=False, is_left_out=False)}
+
+    async def write() -> None:
+        nonlocal sent, delivered
+        for seq in range(1, 201):
+            sent = seq
+            await turns()
+            send(tallies, seq)
+            delivered = seq
+            if luck.random() < 0.3:
+                tallies.outdate("ann", HERE)
+            if luck.random() < 0.3:
+                tallies.take_changed()
+            await turns()
+
+    async def ask() -> None:
+        for _ in range(20):
+            least = delivered
+            found, _ = numbers(await tallies.totals("ann", count))
+            assert least <= found <= sent
+            await turns()
+
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as tasks:
+        tasks.create_task(write())
+        for _ in range(20):
+            tasks.create_task(ask())
+    assert numbers(await tallies.totals("ann", count)) == (200, 0)

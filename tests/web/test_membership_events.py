@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from tests.conftest import Database, MakePeople
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 from tests.support.verify import verify_action
 
 People = Callable[[str], Person]
@@ -160,7 +160,7 @@ async def test_who_went_out_is_not_shown_what_came_after(person: People) -> None
     changed = live._changed
 
     async def late(changes: Any) -> None:
-        await gate.wait()
+        await asyncio.wait_for(gate.wait(), PATIENCE)
         await changed(changes)
 
     async with bob.tab() as his, carol.tab() as hers:

@@ -274,8 +274,9 @@ async def test_a_user_has_so_many_streams(serve: MakePeople) -> None:
         async with person("bob").tab():
             pass
         second.response.close()
-        while (await alice.chat_streams()) > 1:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while (await alice.chat_streams()) > 1:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         async with alice.tab():
             pass
 
@@ -333,20 +334,22 @@ async def test_a_client_that_leaves_before_its_stream_begins(
 
     async def slow(*args: Any) -> list[str]:
         reading.set()
-        await gone.wait()
+        await asyncio.wait_for(gone.wait(), PATIENCE)
         return await read(*args)
 
     with patch.object(conversations, "ids_of_user", slow):
         _, writer = await asyncio.open_connection(*runner.addresses[0])
         writer.write(b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: bob\r\n\r\n")
-        await reading.wait()
+        await asyncio.wait_for(reading.wait(), PATIENCE)
         assert runner.server is not None
         writer.transport.abort()
-        while any(connection.transport for connection in runner.server.connections):  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE):
+            while any(connection.transport for connection in runner.server.connections):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
         gone.set()
-        while len(chat._live.hub):  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while len(chat._live.hub):  # noqa: ASYNC110
+                await asyncio.sleep(0)
     await runner.cleanup()
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 

@@ -178,7 +178,7 @@ async def test_a_hosts_middleware_sees_the_stream_when_it_has_begun(
         response: web.StreamResponse = await handler(request)
         if request.path.endswith("/stream"):
             seen.append((response.status, response.prepared))
-            await goes_on.wait()
+            await asyncio.wait_for(goes_on.wait(), PATIENCE)
         return response
 
     async with hosted(database, aiohttp_client, slow) as (_, bob):

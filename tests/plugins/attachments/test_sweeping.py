@@ -282,7 +282,7 @@ async def test_what_a_dead_process_has_left_of_an_upload_goes(
 
     with patch.object(GridFS, "save", save):
         uploading = asyncio.create_task(upload(alice, group))
-        await stuck.wait()
+        await asyncio.wait_for(stuck.wait(), PATIENCE)
     assert await plugin.sweep() == 0
     await let_pass(database)
     assert await plugin.sweep() == 1

@@ -16,7 +16,7 @@ from chat_aio.plugins.attachments import thumbnails
 from chat_aio.plugins.attachments.thumbnails import Drawn, Thumbnails
 from tests.conftest import Database, MakePeople
 from tests.plugins.attachments.uploading import PNG, fetch, png, sent, upload
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_a_process_that_dies_is_replaced(drawing: Thumbnails) -> None:
     assert (await draw(drawing, PNG)).thumbnail
     dead = process_of(drawing)
     dead.kill()
-    await dead.wait()
+    await asyncio.wait_for(dead.wait(), PATIENCE)
     assert (await draw(drawing, PNG)).thumbnail
 
 

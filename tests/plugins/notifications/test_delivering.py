@@ -209,7 +209,7 @@ async def test_a_shutdown_waits_for_what_is_under_way(
 
     async def slowly(notification: Notification) -> None:
         began.set()
-        await goes_on.wait()
+        await asyncio.wait_for(goes_on.wait(), PATIENCE)
         await told(notification)
 
     sender = await make_chat()
@@ -287,7 +287,7 @@ async def test_slow_users_do_not_hold_up_the_others(
     async def deliver(notification: Notification) -> None:
         if notification.user_id in slow:
             if notification.tries:
-                await stuck.wait()
+                await asyncio.wait_for(stuck.wait(), PATIENCE)
             raise ConnectionError
         await told(notification)
 

@@ -13,7 +13,15 @@ from chat_aio.observability.observer import NotificationBacklog, Observer
 from chat_aio.plugins.deliveries.lease import LeaseLost, PositionLease
 from chat_aio.plugins.notifications.working import NAME
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, worker_of
+from tests.plugins.notifications.telling import (
+    PATIENCE,
+    Told,
+    all_told,
+    eventually,
+    quick,
+    ready,
+    worker_of,
+)
 from tests.support.hosts import connected
 from tests.support.processes import until
 from tests.support.saboteurs import prove
@@ -25,8 +33,9 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
     assert await one.take()
     assert not await other.take()
     await one.renew()
-    while not await other.take():  # noqa: ASYNC110
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(PATIENCE):
+        while not await other.take():  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
     assert (one.is_held, other.fence) == (False, one.fence + 1)
     with pytest.raises(LeaseLost):
         await one.renew()
@@ -50,10 +59,11 @@ async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:
 
     async def scenario() -> None:
         one, other = (PositionLease.of(api, NAME, seconds=0.2) for _ in range(2))
-        while not await one.take():  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-        while not await other.take():  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(PATIENCE):
+            while not await one.take():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            while not await other.take():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
         await other.move(Position({"_data": "b"}, now))
         try:
             await one.move(Position({"_data": "a"}, now))

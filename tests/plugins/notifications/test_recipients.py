@@ -19,7 +19,7 @@ from tests.conftest import Database, MakePeople
 from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
 from tests.support.deleted import settled
 from tests.support.moderating import ban, block, is_mod
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 
 reads = ContextVar[list[int]]("reads")
 People = Callable[[str], Person]
@@ -45,7 +45,7 @@ async def undecided() -> AsyncIterator[None]:
     ended, decide = asyncio.Event(), deciding.Decider.decide
 
     async def later(self: Any, message_ids: Any) -> Any:
-        await ended.wait()
+        await asyncio.wait_for(ended.wait(), PATIENCE)
         return await decide(self, message_ids)
 
     with patch.object(deciding.Decider, "decide", later):

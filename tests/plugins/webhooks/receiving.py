@@ -20,6 +20,8 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 QUICK: dict[str, Any] = {"lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
 
 AT = datetime(2026, 1, 31, tzinfo=UTC)
+NEVER = AT.replace(year=9999)
+"""For rows of tests: MongoDB deletes those that are over, at any time."""
 
 
 def a_row(event_id: str, conversation_id: str = "c", /, **given: Any) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def a_row(event_id: str, conversation_id: str = "c", /, **given: Any) -> dict[st
         "tries": 12,
         "notBefore": AT,
         "error": "the webhook answered 500",
+        "expiresAt": NEVER,
         **given,
     }
 

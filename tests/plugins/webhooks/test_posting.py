@@ -13,7 +13,8 @@ from chat_aio import Chat
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import Observer, WebhookBacklog
 from chat_aio.plugins.deliveries.lease import PositionLease
-from chat_aio.plugins.webhooks.rows import Rows
+from chat_aio.plugins.deliveries.tries import DEAD_FOR
+from chat_aio.plugins.webhooks.rows import OVER_FOR, DeadLetters, Rows
 from chat_aio.plugins.webhooks.working import EventReader, Posting
 from tests.conftest import Database, MakeChat
 from tests.plugins.notifications.telling import PATIENCE, eventually, worker_of
@@ -123,6 +124,7 @@ async def test_redirects_are_not_followed(
     assert len(receiver.tried) == 2
     (row,) = await database["webhook_deliveries"].find().to_list(None)
     assert (row["state"], row["error"]) == ("dead", "the webhook answered 307")
+    assert row["expiresAt"] >= row["due"] + DEAD_FOR
     assert heard.outcomes == ["failed", "dead"]
     assert heard.backlogs[-1] is None
 
@@ -158,38 +160,34 @@ async def test_after_a_dead_letter_the_later_ones_go_on(
     assert "previousFailed" not in receiver.taken[-1].body
 
 
-async def test_a_slow_conversation_leaves_slots_to_the_others(
+async def test_only_what_is_behind_a_dead_letter_follows_a_failure(
     make_chat: MakeChat, receiver: Receiver, database: Database
 ) -> None:
-    """More of them than there are slots: once they have failed, they have separate slots."""
     chat = await make_chat()
-    slow = [
-        (await chat.api.create_group_conversation("ada", user_ids=["bob"])).id for _ in range(8)
-    ]
-    other = (await chat.api.create_group_conversation("ada", user_ids=["bob"])).id
-    stuck, tries = asyncio.Event(), dict.fromkeys(slow, 0)
+    group, _ = await two_groups(chat)
+    failing = {"1", "3"}
 
     async def answer(received: Received, _: Any) -> int | None:
-        place = received.data["conversationId"]
-        if place not in tries:
-            return None
-        tries[place] += 1
-        if tries[place] > 1:
-            await stuck.wait()
-        return 500
+        return 500 if received.text in failing else None
 
     receiver.answers = answer
-    plugin = quick(receiver.url, events=CREATED, concurrency=4, timeout_seconds=60, max_attempts=2)
-    async with Chat(database, plugins=[plugin]):
+    plugin = quick(receiver.url, events=CREATED, max_attempts=1)
+    async with Chat(database, plugins=[plugin]) as poster:
         await ready(database)
-        for group in slow:
-            await chat.api.send_message("ada", group, "hi")
-        await until(lambda: min(tries.values()) >= 1)
-        await chat.api.send_message("ada", other, "hello")
-        await until(lambda: receiver.texts(other) == ["hello"])
-        assert not stuck.is_set()
-        stuck.set()
-        await all_posted(database, 9)
+        for text in "123":
+            await chat.api.send_message("ada", group, text)
+        await all_posted(database, 3)
+        (first, _, third) = await database["webhook_deliveries"].find().sort("order", 1).to_list()
+        assert (first["state"], third["state"]) == ("dead", "dead")
+        failing.clear()
+        # The later one stays a dead letter.
+        letters = DeadLetters(poster._context.plugins[0].api)
+        assert await letters.retry(eventId=first["eventId"]) == 1
+        await all_posted(database, 3)
+        await chat.api.send_message("ada", group, "4")
+        await all_posted(database, 4)
+    failed = {event.text: event.body.get("previousFailed", False) for event in receiver.taken}
+    assert failed == {"2": True, "1": False, "4": True}
 
 
 async def test_rows_of_one_read_are_posted_once_all_are_written(
@@ -254,7 +252,7 @@ async def test_what_happens_while_nobody_posts_is_posted(
     assert receiver.types == ["message.created", "message.updated", "message.created"]
 
 
-@pytest.mark.parametrize("lost", ["token", "pipeline"])
+@pytest.mark.parametrize("lost", ["token", "pipeline", "all of it"])
 async def test_a_lost_position_is_told_and_messages_are_read_from_storage(
     make_chat: MakeChat,
     receiver: Receiver,
@@ -271,11 +269,12 @@ async def test_a_lost_position_is_told_and_messages_are_read_from_storage(
     await chat.api.edit_message("ada", sent.id, "one")
     for text in "23":
         await chat.api.send_message("ada", group, text, silent=True)
-    change = {
-        "token": {"token._data": "82"},
-        "pipeline": {"pipeline": "of another version"},
+    change: dict[str, Any] = {
+        "token": {"$set": {"token._data": "82"}},
+        "pipeline": {"$set": {"pipeline": "of another version"}},
+        "all of it": {"$set": {"token": None}},
     }
-    await database["settings"].update_one(LEASE, {"$set": change[lost]})
+    await database["settings"].update_one(LEASE, change[lost])
     async with Chat(database, plugins=[quick(receiver.url)], observers=[heard]):
         await all_posted(database, 4)
         await ready(database)
@@ -303,6 +302,20 @@ async def test_another_process_takes_over_from_one_that_has_died(
     await chat.api.send_message("ada", group, "1")
     async with Chat(database, plugins=[quick(receiver.url)]):
         await until(lambda: receiver.texts(group) == ["1"])
+
+
+async def test_another_process_takes_over_at_once_from_one_that_closes(
+    make_chat: MakeChat, receiver: Receiver, database: Database
+) -> None:
+    """Not when the lease expires, which would be in an hour."""
+    chat = await make_chat()
+    group, _ = await two_groups(chat)
+    for sent in (1, 2):
+        async with Chat(database, plugins=[quick(receiver.url, lease_seconds=3_600)]):
+            await ready(database)
+            await chat.api.send_message("ada", group, "hi")
+            await all_posted(database, sent)
+    assert receiver.texts(group) == ["hi", "hi"]
 
 
 async def test_a_holder_that_has_lost_it_stops(
@@ -346,6 +359,28 @@ async def test_two_webhooks_do_not_wait_for_each_other(
             assert not one.taken
 
 
+async def test_two_webhooks_post_their_own_rows(make_chat: MakeChat, database: Database) -> None:
+    """What waits in one is not posted by the other, which has events of the same conversation."""
+    chat = await make_chat()
+    group, _ = await two_groups(chat)
+    async with receiving() as one, receiving() as other:
+        other.answers = hang
+        plugins = [
+            quick(one.url, events=CREATED, name="one"),
+            quick(other.url, events=["message.updated"], name="other", timeout_seconds=60),
+        ]
+        async with Chat(database, plugins=plugins):
+            await ready(database, "one")
+            await ready(database, "other")
+            sent = await chat.api.send_message("ada", group, "1")
+            await chat.api.edit_message("ada", sent.id, "one")
+            await until(lambda: len(other.tried) == 1)
+            await chat.api.send_message("ada", group, "2")
+            await until(lambda: len(one.texts(group)) == 2)
+        assert one.types == ["message.created"] * 2
+        assert {event.type for event in other.tried} == {"message.updated"}
+
+
 async def test_rows_that_were_not_written_are_read_again(
     make_chat: MakeChat, receiver: Receiver, database: Database
 ) -> None:
@@ -364,7 +399,7 @@ async def test_rows_that_were_not_written_are_read_again(
         await ready(database)
         with patch.object(Rows, "add", failing):
             await chat.api.send_message("ada", group, "1")
-            await failed.wait()
+            await asyncio.wait_for(failed.wait(), PATIENCE)
             await until(lambda: receiver.texts(group) == ["1"])
 
 
@@ -398,6 +433,7 @@ async def test_a_late_process_revives_no_row(
         await all_posted(database, 1)
         rows = Rows(poster._context.plugins[0].api, "default")
         (row,) = await database["webhook_deliveries"].find().to_list(None)
+        assert row["due"] + OVER_FOR <= row["expiresAt"] < row["due"] + DEAD_FOR
         await rows.change(row, tries=3, error="late")
         assert await database["webhook_deliveries"].find().to_list(None) == [row]
 
