@@ -223,7 +223,7 @@ async def test_every_process_tells_its_streams(make_chat: MakeChat) -> None:
 
 async def test_an_answer_has_all_that_other_processes_have_written(make_chat: MakeChat) -> None:
     """Also what this process has not heard of yet when it is asked."""
-    one, two = [await make_chat(inbox=True) for _ in range(2)]
+    one, two = [await make_chat(inbox=True, extra_events=True) for _ in range(2)]
     group = await one.api.create_group_conversation("bob", user_ids=["alice"])
     catch_up = Feed.catch_up
     async with two.events(user_id="alice"):
