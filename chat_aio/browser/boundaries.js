@@ -46,8 +46,8 @@ export class Boundaries {
         return;
       }
       this.#store.set({
-        blockedIds: new Set(blocks.map((each) => each.blockedUserId)),
-        mutedIds: new Set(mutes.map((each) => each.conversationId)),
+        blockedIds: new Set(blocks.map((block) => block.blockedUserId)),
+        mutedIds: new Set(mutes.map((mute) => mute.conversationId)),
       });
     } catch {
       // Known data stays; the next opening of the stream fetches again.
@@ -63,7 +63,7 @@ export class Boundaries {
   async #drop(name, id, ask) {
     await ask();
     this.#changes += 1;
-    this.#store.set({ [name]: new Set([...this.#store[name]].filter((each) => each !== id)) });
+    this.#store.set({ [name]: new Set([...this.#store[name]].filter((kept) => kept !== id)) });
   }
 }
 

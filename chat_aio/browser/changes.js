@@ -19,7 +19,7 @@ export class MessageChanges {
 
   /** Add the user's reaction, or remove it. */
   toggleReaction({ id, reactions }, emoji) {
-    const { userIds = [] } = reactions.find((each) => each.emoji === emoji) ?? {};
+    const { userIds = [] } = reactions.find((reaction) => reaction.emoji === emoji) ?? {};
     const isMine = userIds.includes(this.#store.userId);
     const act = isMine ? this.#chat.removeReaction(id, emoji) : this.#chat.addReaction(id, emoji);
     return this.#take(act);

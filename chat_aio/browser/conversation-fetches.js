@@ -66,10 +66,10 @@ export class ConversationFetches {
 
   #ask() {
     // The user may have left in the meantime.
-    const ids = [...this.#doubtful].filter((each) => this.#store.conversation(each));
+    const ids = [...this.#doubtful].filter((id) => this.#store.conversation(id));
     this.#doubtful.clear();
     if (ids.length > MOST_ONE_BY_ONE) this.#needs.list();
-    else for (const each of ids) this.#fetch(each, true);
+    else for (const id of ids) this.#fetch(id, true);
   }
 
   async #fetch(conversationId, isAside) {

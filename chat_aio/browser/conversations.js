@@ -31,8 +31,8 @@ export class Conversations {
   replaceAll(conversations, asOf, openId) {
     const present = this.#present(conversations, asOf);
     const moved = this.#order.filter((id) => this.get(id).movedAt > asOf);
-    this.#setOrder([...new Set([...moved, ...present.map((each) => each.id)])]);
-    for (const each of present) this.put(each, asOf);
+    this.#setOrder([...new Set([...moved, ...present.map((conversation) => conversation.id)])]);
+    for (const conversation of present) this.put(conversation, asOf);
     const listed = new Set(this.#order);
     for (const id of this.#known.keys()) {
       if (!listed.has(id) && id !== openId) this.#known.delete(id);
@@ -43,9 +43,9 @@ export class Conversations {
   append(conversations, asOf) {
     const listed = new Set(this.#order);
     const present = this.#present(conversations, asOf);
-    const more = present.map((each) => each.id).filter((id) => !listed.has(id));
+    const more = present.map((conversation) => conversation.id).filter((id) => !listed.has(id));
     this.#setOrder([...this.#order, ...more]);
-    for (const each of present) this.put(each, asOf);
+    for (const conversation of present) this.put(conversation, asOf);
   }
 
   /** List a conversation first, if it is not listed. */
@@ -110,7 +110,7 @@ export class Conversations {
   }
 
   #present(conversations, asOf) {
-    return conversations.filter((each) => !this.#isRemoved(each, asOf));
+    return conversations.filter((conversation) => !this.#isRemoved(conversation, asOf));
   }
 
   /** An answer requested before the removal does not bring it back. */

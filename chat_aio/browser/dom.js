@@ -76,7 +76,7 @@ export class Rows {
 
   show(rows) {
     const keepFocus = focusWithin(this.#parent);
-    const wanted = new Map(rows.map((each) => [each.key, each]));
+    const wanted = new Map(rows.map((row) => [row.key, row]));
     for (const [key, { view }] of this.#held) {
       if (!wanted.has(key)) {
         view.node.remove();
@@ -114,15 +114,15 @@ function focusWithin(list) {
   const place = list.getRootNode();
   const { activeElement: focused } = place;
   if (!focused || focused === list || !list.contains(focused)) return () => {};
-  const row = [...list.children].find((each) => each.contains(focused));
+  const row = [...list.children].find((child) => child.contains(focused));
   const isLost = () => {
     const { activeElement: now } = place;
     return !now || now === document.body || now.getClientRects().length === 0;
   };
   return () => {
     // The reader stays where they look.
-    for (const each of [focused, row, list.closest("[tabindex]")]) {
-      if (isLost()) each?.focus({ preventScroll: true });
+    for (const node of [focused, row, list.closest("[tabindex]")]) {
+      if (isLost()) node?.focus({ preventScroll: true });
     }
   };
 }

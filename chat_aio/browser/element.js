@@ -134,7 +134,7 @@ export class ChatAio extends HTMLElement {
 
   /** Fields that the page has set before this class was defined. */
   #takeWhatWasGiven() {
-    for (const name of GIVEN.filter((each) => Object.hasOwn(this, each))) {
+    for (const name of GIVEN.filter((key) => Object.hasOwn(this, key))) {
       const given = /** @type {any} */ (this)[name];
       delete (/** @type {any} */ (this)[name]);
       /** @type {any} */ (this)[name] = given;

@@ -14,8 +14,8 @@ export class Entries {
   /** `drafts` are those of the outbox that belong here. */
   of(messages, drafts) {
     return [
-      ...messages.map((each) => this.#kept(each, sentEntry)),
-      ...drafts.map((each) => this.#kept(each, sendingEntry)),
+      ...messages.map((message) => this.#kept(message, sentEntry)),
+      ...drafts.map((draft) => this.#kept(draft, sendingEntry)),
     ];
   }
 

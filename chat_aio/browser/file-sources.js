@@ -57,7 +57,7 @@ export class FileSources {
 
   /** Revoke all addresses. */
   clear() {
-    for (const each of [...this.#held]) this.#revoke(each);
+    for (const url of [...this.#held]) this.#revoke(url);
     this.#thumbnails.clear();
     this.#waiting.clear();
   }

@@ -16,7 +16,7 @@ export function happeningsOf({ type, actorId, affectedUserIds = [], conversation
     return [{ kind: userIds.includes(actorId) ? "left" : "removed", actorId, userIds }];
   }
   if (type !== "conversation.updated" || !before) return [];
-  return changesOf(conversation, before).map((each) => ({ ...each, actorId, userIds }));
+  return changesOf(conversation, before).map((change) => ({ ...change, actorId, userIds }));
 }
 
 function changesOf(now, before) {
@@ -26,7 +26,7 @@ function changesOf(now, before) {
   note("name", now.name ? "renamed" : "unnamed", now.name);
   note("topic", now.topic ? "topic" : "no topic", now.topic);
   note("frozen", now.frozen ? "froze" : "thawed");
-  const pins = (each) => each.pinnedMessageIds ?? [];
+  const pins = (group) => group.pinnedMessageIds ?? [];
   if (pins(now).some((id) => !pins(before).includes(id))) changes.push({ kind: "pinned" });
   return changes;
 }
@@ -42,7 +42,7 @@ export class GroupActivity {
 
   /** `afterSeq` is that of the newest message before it. */
   add(conversationId, happenings, afterSeq) {
-    const more = happenings.map((each) => ({ ...each, afterSeq, key: ++this.#count }));
+    const more = happenings.map((happening) => ({ ...happening, afterSeq, key: ++this.#count }));
     this.#known.set(conversationId, [...this.in(conversationId), ...more].slice(-MOST_KEPT));
   }
 }

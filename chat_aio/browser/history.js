@@ -122,10 +122,10 @@ export class History {
   async findNewest(conversationId) {
     const known = this.#store.newestIn(conversationId);
     const newest = known ?? (await this.#askNewest(conversationId));
-    const lastOf = (each) => each.threadSummary?.lastReplyAt ?? "";
+    const lastOf = (message) => message.threadSummary?.lastReplyAt ?? "";
     const [root] = this.#store
       .timeline(conversationId)
-      .messages.filter((each) => lastOf(each) > (newest?.createdAt ?? ""))
+      .messages.filter((message) => lastOf(message) > (newest?.createdAt ?? ""))
       .sort((first, second) => (lastOf(first) < lastOf(second) ? 1 : -1));
     if (!root) return newest;
     const { messages } = await this.#chat.listThread(conversationId, root.id, { limit: 1 });

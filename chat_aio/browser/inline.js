@@ -89,7 +89,7 @@ function addStyles(marks, open, { text, run, start }) {
     place = mark.end;
     if (ends && first && first.end < mark.start) {
       marks.push({ ...first, step: 1 }, { ...mark, step: -1 });
-      for (const each of Object.keys(open)) if (open[each].start >= first.start) delete open[each];
+      for (const key of Object.keys(open)) if (open[key].start >= first.start) delete open[key];
     } else if (begins) {
       open[name] = mark;
     }

@@ -51,7 +51,9 @@ export class LiveDrafts {
     if (clientMessageId === null) return;
     const key = keyOf({ conversationId, senderId, clientMessageId });
     this.#note(key);
-    for (const each of this.#store.writings) if (keyOf(each) === key) this.#remove(each.draftId);
+    for (const writing of this.#store.writings) {
+      if (keyOf(writing) === key) this.#remove(writing.draftId);
+    }
   }
 
   /** Fetch drafts again, since parts may have been missed. */
@@ -78,7 +80,7 @@ export class LiveDrafts {
   }
 
   #get(draftId) {
-    return this.#store.writings.find((each) => each.draftId === draftId);
+    return this.#store.writings.find((writing) => writing.draftId === draftId);
   }
 
   #put(draft) {
@@ -88,8 +90,8 @@ export class LiveDrafts {
     clearTimeout(this.#timers.get(draftId));
     this.#timers.set(draftId, setTimeout(() => this.#remove(draftId), GONE_AFTER_MS));
     const { writings } = this.#store;
-    const index = writings.findIndex((each) => each.draftId === draftId);
-    const next = writings.map((each, place) => (place === index ? draft : each));
+    const index = writings.findIndex((writing) => writing.draftId === draftId);
+    const next = writings.map((writing, place) => (place === index ? draft : writing));
     this.#store.set({ writings: index < 0 ? [...writings, draft] : next });
   }
 
@@ -106,6 +108,7 @@ export class LiveDrafts {
   #remove(draftId) {
     clearTimeout(this.#timers.get(draftId));
     this.#timers.delete(draftId);
-    this.#store.set({ writings: this.#store.writings.filter((each) => each.draftId !== draftId) });
+    const writings = this.#store.writings.filter((writing) => writing.draftId !== draftId);
+    this.#store.set({ writings });
   }
 }

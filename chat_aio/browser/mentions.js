@@ -19,7 +19,7 @@ export function begunAt(text, caret, sign = "@") {
 export function matching(people, query) {
   const wanted = folded(query);
   const isMeant = ({ name }) =>
-    [name, ...name.split(/\s+/u)].some((each) => folded(each).startsWith(wanted));
+    [name, ...name.split(/\s+/u)].some((word) => folded(word).startsWith(wanted));
   return people.filter(isMeant);
 }
 
@@ -32,7 +32,7 @@ export function nameable(chosen, people) {
   for (const { id, name } of people) {
     byName.set(folded(name), { id: byName.has(folded(name)) ? null : id, name });
   }
-  for (const each of chosen) byName.set(folded(each.name), each);
+  for (const person of chosen) byName.set(folded(person.name), person);
   return [...byName.values()];
 }
 
@@ -63,13 +63,13 @@ function patternOf(people) {
 /** The ids of those of `people` who are mentioned in `text`. */
 export function mentionedIn(text, people) {
   const ids = piecesOf(text, people).map(({ userId }) => userId);
-  return [...new Set(ids.filter((each) => each !== null))];
+  return [...new Set(ids.filter((id) => id !== null))];
 }
 
 /** The ids of the `people` whom `text` does not name: after an edit they are still mentioned. */
 export function unnamedIn(text, people) {
   const named = mentionedIn(text, people);
-  return people.map(({ id }) => id).filter((each) => !named.includes(each));
+  return people.map(({ id }) => id).filter((id) => !named.includes(id));
 }
 
 function folded(text) {

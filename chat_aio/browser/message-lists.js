@@ -37,38 +37,38 @@ export class MessageLists {
   }
 
   threadsOf(conversationId) {
-    return [...this.#threads.values()].filter((each) => each.conversationId === conversationId);
+    return [...this.#threads.values()].filter((thread) => thread.conversationId === conversationId);
   }
 
   /** A loaded message, from the main list or a thread. */
   message(conversationId, messageId) {
     const lists = this.#of(conversationId);
-    return lists.map((each) => each.get(messageId)).find(Boolean) ?? null;
+    return lists.map((list) => list.get(messageId)).find(Boolean) ?? null;
   }
 
   /** The newest known message of each list. */
   newestOf(conversationId) {
-    const lists = this.#of(conversationId).filter((each) => each.newer === null);
-    return lists.map((each) => each.newest);
+    const lists = this.#of(conversationId).filter((list) => list.newer === null);
+    return lists.map((list) => list.newest);
   }
 
   remove(conversationId) {
     this.#timelines.delete(conversationId);
-    for (const each of this.threadsOf(conversationId)) this.#threads.delete(each.rootId);
+    for (const thread of this.threadsOf(conversationId)) this.#threads.delete(thread.rootId);
   }
 
   becomeStale() {
-    for (const each of [...this.#timelines.values(), ...this.#threads.values()]) {
-      each.becomeStale();
+    for (const list of [...this.#timelines.values(), ...this.#threads.values()]) {
+      list.becomeStale();
     }
   }
 
   becomeStaleIn(conversationId) {
-    for (const each of this.#of(conversationId)) each.becomeStale();
+    for (const list of this.#of(conversationId)) list.becomeStale();
   }
 
   #of(conversationId) {
-    const threads = this.threadsOf(conversationId).map((each) => each.timeline);
+    const threads = this.threadsOf(conversationId).map((thread) => thread.timeline);
     const timeline = this.heldTimeline(conversationId);
     return timeline ? [timeline, ...threads] : threads;
   }
@@ -78,7 +78,7 @@ export class MessageLists {
     const list = lists.get(id) ?? make();
     lists.delete(id);
     lists.set(id, list);
-    const others = [...lists.keys()].filter((each) => each !== id && !this.#isOpen(each));
+    const others = [...lists.keys()].filter((key) => key !== id && !this.#isOpen(key));
     if (lists.size > MOST_LISTS) lists.delete(others[0]);
     return list;
   }

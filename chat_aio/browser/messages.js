@@ -27,9 +27,9 @@ export function imageKeyOf(message, attachment) {
 }
 
 function imagesOf(message) {
-  const images = (message.attachments ?? []).filter((each) => each.hasThumbnail);
-  return images.map((each) => {
-    return { key: imageKeyOf(message, each), message, attachment: each };
+  const images = (message.attachments ?? []).filter((attachment) => attachment.hasThumbnail);
+  return images.map((image) => {
+    return { key: imageKeyOf(message, image), message, attachment: image };
   });
 }
 

@@ -35,7 +35,7 @@ export class Presence {
   watch(place, userIds) {
     this.#watched.set(place, userIds);
     const shown = this.#shown;
-    for (const each of this.#asked) if (!shown.has(each)) this.#asked.delete(each);
+    for (const userId of this.#asked) if (!shown.has(userId)) this.#asked.delete(userId);
     if (this.#missing.length > 0) this.#ask();
   }
 
@@ -56,13 +56,13 @@ export class Presence {
 
   get #missing() {
     if (this.#store.status !== "live") return [];
-    const isMissing = (each) => each !== this.#store.userId && !this.#asked.has(each);
+    const isMissing = (userId) => userId !== this.#store.userId && !this.#asked.has(userId);
     return [...this.#shown].filter(isMissing);
   }
 
   async #askAll() {
     const ids = this.#missing;
-    for (const each of ids) this.#asked.add(each);
+    for (const userId of ids) this.#asked.add(userId);
     for (let from = 0; from < ids.length; from += MOST_ASKED) {
       await this.#askFor(ids.slice(from, from + MOST_ASKED));
     }
@@ -73,8 +73,8 @@ export class Presence {
     const asOf = this.#store.now();
     try {
       const found = await this.#chat.getPresence(userIds);
-      const isOlder = (each) => asOf > (this.#known.get(each)?.toldAt ?? 0);
-      for (const each of userIds.filter(isOlder)) this.#put(each, found[each] ?? UNKNOWN);
+      const isOlder = (userId) => asOf > (this.#known.get(userId)?.toldAt ?? 0);
+      for (const userId of userIds.filter(isOlder)) this.#put(userId, found[userId] ?? UNKNOWN);
     } catch {
       // They are shown without presence; the next opening of the stream fetches again.
     }

@@ -53,8 +53,8 @@ export class Receipts {
   }
 
   #othersIn(conversation) {
-    const others = conversation.participants.filter((each) => each.userId !== this.#store.userId);
-    const reads = others.map((each) => [each.userId, this.#readUpTo(conversation, each)]);
+    const others = conversation.participants.filter(({ userId }) => userId !== this.#store.userId);
+    const reads = others.map((other) => [other.userId, this.#readUpTo(conversation, other)]);
     return ({ id, seq }) => {
       const [read, reached, left] = [[], [], []];
       for (const [userId, upTo] of reads) {
@@ -82,7 +82,7 @@ export class Receipts {
   /** The highest known seq; a message that is not loaded is ignored for now. */
   #readUpTo({ id }, { userId, lastReadMessageId }) {
     const reader = this.#readerOf(id, userId);
-    const seqs = [reader.toldId, lastReadMessageId].map((each) => this.#seqOf(id, each));
+    const seqs = [reader.toldId, lastReadMessageId].map((messageId) => this.#seqOf(id, messageId));
     reader.upTo = Math.max(reader.upTo, ...seqs);
     return reader.upTo;
   }
@@ -98,7 +98,7 @@ export class Receipts {
     if (messageId === null) return 0;
     const { lastMessage, lastReply } = this.#store.conversation(conversationId) ?? {};
     const held = this.#store.message(conversationId, messageId);
-    const found = held ?? [lastMessage, lastReply].find((each) => each?.id === messageId);
+    const found = held ?? [lastMessage, lastReply].find((message) => message?.id === messageId);
     return found?.seq ?? this.#askedSeqOf(conversationId, messageId);
   }
 

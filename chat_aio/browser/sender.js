@@ -46,7 +46,7 @@ export class Sender {
   /** Drafts of an earlier session, in order: those with temporary failures are sent when the stream
    * opens. */
   takeUp(drafts) {
-    for (const each of drafts) this.#store.putInOutbox(each);
+    for (const draft of drafts) this.#store.putInOutbox(draft);
   }
 
   /** Send the same draft under the same key: if the service has it, it is not sent twice. */
@@ -57,7 +57,9 @@ export class Sender {
 
   /** Send the messages with temporary failures again. */
   retryAll() {
-    for (const each of this.#store.outbox) if (each.isTemporary) this.retry(each.clientMessageId);
+    for (const { isTemporary, clientMessageId } of this.#store.outbox) {
+      if (isTemporary) this.retry(clientMessageId);
+    }
   }
 
   /** Drop a message; those that have waited behind it are sent. */
@@ -81,8 +83,8 @@ export class Sender {
    * keep their order. */
   #post(draft) {
     const { conversationId } = draft;
-    for (const each of new Set([...this.#heldIn(conversationId), draft])) {
-      this.#store.putInOutbox({ ...each, state: "pending", problem: null, isTemporary: false });
+    for (const held of new Set([...this.#heldIn(conversationId), draft])) {
+      this.#store.putInOutbox({ ...held, state: "pending", problem: null, isTemporary: false });
     }
     this.#work(conversationId);
   }
@@ -107,7 +109,7 @@ export class Sender {
       const composed = {
         ...{ body, mentions, threadRootMessageId, alsoSendToMain, clientMessageId },
         replyToMessageId: replyTo?.id,
-        attachmentIds: attachments?.map((each) => each.id),
+        attachmentIds: attachments?.map((attachment) => attachment.id),
       };
       const sent = await this.#chat.sendMessage(conversationId, composed, { signal });
       this.#again.succeeded();
@@ -127,8 +129,8 @@ export class Sender {
     // Closed and opened again since: it is still pending, and next.
     if (isTemporary && signal !== this.#closing.signal) return;
     const failed = isTemporary ? this.#pendingIn(draft.conversationId) : [draft];
-    for (const each of failed) {
-      this.#store.putInOutbox({ ...each, state: "failed", problem: error, isTemporary });
+    for (const lost of failed) {
+      this.#store.putInOutbox({ ...lost, state: "failed", problem: error, isTemporary });
     }
     if (signal.aborted) return;
     // Otherwise it is sent when the stream is back.
@@ -137,22 +139,22 @@ export class Sender {
   }
 
   #find(clientMessageId) {
-    return this.#store.outbox.find((each) => each.clientMessageId === clientMessageId);
+    return this.#store.outbox.find((draft) => draft.clientMessageId === clientMessageId);
   }
 
   #pendingIn(conversationId) {
-    const isIt = (each) => each.conversationId === conversationId && each.state === "pending";
+    const isIt = (draft) => draft.conversationId === conversationId && draft.state === "pending";
     return this.#store.outbox.filter(isIt);
   }
 
   /** Temporary failures, which may be sent later. */
   #heldIn(conversationId) {
-    const isIt = (each) => each.conversationId === conversationId && each.isTemporary;
+    const isIt = (draft) => draft.conversationId === conversationId && draft.isTemporary;
     return this.#store.outbox.filter(isIt);
   }
 
   #remove(clientMessageId) {
-    const outbox = this.#store.outbox.filter((each) => each.clientMessageId !== clientMessageId);
+    const outbox = this.#store.outbox.filter((entry) => entry.clientMessageId !== clientMessageId);
     this.#store.set({ outbox });
   }
 }

@@ -58,7 +58,7 @@ function haveSame(before, after) {
 }
 
 function areSame(before, after) {
-  return before.length === after.length && after.every((each, at) => Object.is(each, before[at]));
+  return before.length === after.length && after.every((part, at) => Object.is(part, before[at]));
 }
 
 function isPlain(value) {
@@ -67,6 +67,6 @@ function isPlain(value) {
 
 /** Shown values must not be changed. */
 function frozen(value) {
-  for (const each of Object.values(value)) if (Array.isArray(each)) Object.freeze(each);
+  for (const part of Object.values(value)) if (Array.isArray(part)) Object.freeze(part);
   return Object.freeze(value);
 }

@@ -135,15 +135,16 @@ export class Store {
   }
 
   get totalUnread() {
-    const listed = new Set(this.conversations.map((each) => each.id));
+    const listed = new Set(this.conversations.map((conversation) => conversation.id));
     const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
     const countOf = ([id, count]) => {
       const known = this.conversation(id);
       if (!known) return count;
       return isInTotal(known) ? this.unreadOf(known) : 0;
     };
-    const here = this.conversations.filter(isInTotal).map((each) => this.unreadOf(each));
-    return [...here, ...elsewhere.map(countOf)].reduce((sum, each) => sum + each, 0);
+    const shown = this.conversations.filter(isInTotal);
+    const here = shown.map((conversation) => this.unreadOf(conversation));
+    return [...here, ...elsewhere.map(countOf)].reduce((sum, count) => sum + count, 0);
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -176,7 +177,7 @@ export class Store {
 
   setUnreadElsewhere(conversations) {
     const counted = conversations.filter(isInTotal);
-    this.#unreadElsewhere = new Map(counted.map((each) => [each.id, each.unreadCount]));
+    this.#unreadElsewhere = new Map(counted.map(({ id, unreadCount }) => [id, unreadCount]));
     this.changed();
   }
 
@@ -218,7 +219,7 @@ export class Store {
     const { conversationId, senderId, seq } = message;
     this.#takeFromOutbox(message);
     if (isInMain(message)) this.#lists.heldTimeline(conversationId)?.receive(message);
-    for (const each of this.#lists.threadsOf(conversationId)) each.receive(message);
+    for (const thread of this.#lists.threadsOf(conversationId)) thread.receive(message);
     const conversation = this.conversation(conversationId);
     if (conversation && seq > lastSeqOf(conversation)) {
       if (senderId !== this.userId) this.#countUnread(conversation, message);
@@ -233,7 +234,7 @@ export class Store {
   /** A message arrived as new, once: if it is a reply, the root of its thread counts it. */
   countReply(message) {
     this.#lists.heldTimeline(message.conversationId)?.countReply(message);
-    for (const each of this.#lists.threadsOf(message.conversationId)) each.countReply(message);
+    for (const thread of this.#lists.threadsOf(message.conversationId)) thread.countReply(message);
     this.changed();
   }
 
@@ -241,7 +242,7 @@ export class Store {
   update(message, asOf = Infinity) {
     const { conversationId } = message;
     this.#lists.heldTimeline(conversationId)?.update(message, asOf);
-    for (const each of this.#lists.threadsOf(conversationId)) each.update(message, asOf);
+    for (const thread of this.#lists.threadsOf(conversationId)) thread.update(message, asOf);
     const last = this.conversation(conversationId)?.lastMessage;
     if (last?.id === message.id) this.#putPreview(conversationId, message, asOf);
     this.changed();
@@ -288,7 +289,7 @@ export class Store {
   /** The newest page of a list, requested at `asOf`. */
   addNewest(timeline, page, asOf) {
     timeline.addNewest(page, asOf);
-    for (const each of page.messages) this.#takeFromOutbox(each);
+    for (const message of page.messages) this.#takeFromOutbox(message);
     if (timeline.rootId === null) this.setPreview(timeline.conversationId, timeline.newest, asOf);
     this.changed();
   }
@@ -311,9 +312,9 @@ export class Store {
 
   /** A draft on its way, or the same one with a new state. */
   putInOutbox(draft) {
-    const isIt = (each) => each.clientMessageId === draft.clientMessageId;
+    const isIt = (entry) => entry.clientMessageId === draft.clientMessageId;
     const isThere = this.outbox.some(isIt);
-    const changed = this.outbox.map((each) => (isIt(each) ? draft : each));
+    const changed = this.outbox.map((entry) => (isIt(entry) ? draft : entry));
     this.set({ outbox: isThere ? changed : [...changed, draft] });
   }
 
@@ -354,8 +355,8 @@ export class Store {
   #takeFromOutbox({ senderId, conversationId, clientMessageId }) {
     if (senderId !== this.userId || clientMessageId === null) return;
     this.outbox = this.outbox.filter(
-      (each) =>
-        each.conversationId !== conversationId || each.clientMessageId !== clientMessageId,
+      (draft) =>
+        draft.conversationId !== conversationId || draft.clientMessageId !== clientMessageId,
     );
   }
 

@@ -136,8 +136,10 @@ export class Timeline {
     if (this.has(message.id) || this.isAsking) {
       this.#told.set(message.id, { at: this.#now(), message: newest });
     }
-    for (const each of this.messages) {
-      if (each.replyToMessageId === message.id) this.#replace(each, { replyTo: previewOf(newest) });
+    for (const quoting of this.messages) {
+      if (quoting.replyToMessageId === message.id) {
+        this.#replace(quoting, { replyTo: previewOf(newest) });
+      }
     }
   }
 
@@ -160,32 +162,32 @@ export class Timeline {
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
     if (!this.reaches({ messages })) {
-      this.#letGo((each) => each.seq < first);
+      this.#letGo((message) => message.seq < first);
       this.older = nextCursor && { cursor: nextCursor };
     }
-    for (const each of messages) this.put(each, asOf);
+    for (const message of messages) this.put(message, asOf);
     this.#reachesNewest(messages[0]);
     this.#grown("newer");
   }
 
   /** A page from somewhere within, in place of the loaded part. */
   addAround({ messages, nextCursor, previousCursor }, asOf) {
-    const ids = new Set(messages.map((each) => each.id));
-    this.#letGo((each) => !ids.has(each.id));
-    for (const each of messages) this.put(each, asOf);
+    const ids = new Set(messages.map((message) => message.id));
+    this.#letGo((message) => !ids.has(message.id));
+    for (const message of messages) this.put(message, asOf);
     this.older = nextCursor && { cursor: nextCursor };
     this.#newerFrom(previousCursor);
     this.#grown("newer");
   }
 
   addOlder({ messages, nextCursor }, asOf) {
-    for (const each of messages) this.put(each, asOf);
+    for (const message of messages) this.put(message, asOf);
     this.older = nextCursor && { cursor: nextCursor };
     this.#grown("older");
   }
 
   addNewer({ messages, previousCursor }, asOf) {
-    for (const each of messages) this.put(each, asOf);
+    for (const message of messages) this.put(message, asOf);
     this.#newerFrom(previousCursor);
     this.#grown("newer");
   }
@@ -224,9 +226,9 @@ export class Timeline {
    * cut. */
   #grown(end) {
     const last = this.newest?.seq ?? 0;
-    const behind = this.newer === null ? this.#beyond.filter((each) => each.seq > last) : [];
-    for (const each of behind) this.put(each);
-    for (const each of this.#uncounted) this.countReply(each);
+    const behind = this.newer === null ? this.#beyond.filter((message) => message.seq > last) : [];
+    for (const message of behind) this.put(message);
+    for (const reply of this.#uncounted) this.countReply(reply);
     [this.#beyond, this.#uncounted] = [[], []];
     this.unread.draw(this);
     this.#cut(end === "older" ? "newer" : "older");
@@ -245,21 +247,21 @@ export class Timeline {
 
   #cutOlder() {
     const [first] = this.messages.slice(-KEPT);
-    this.#letGo((each) => each.seq < first.seq);
+    this.#letGo((message) => message.seq < first.seq);
     this.older = { around: first.id };
     this.#missed = 0;
   }
 
   #cutNewer() {
     const last = this.messages[KEPT - 1];
-    this.#letGo((each) => each.seq > last.seq);
+    this.#letGo((message) => message.seq > last.seq);
     this.newer = { after: last.id };
     this.#endsAt(last);
   }
 
   #letGo(isOutside) {
-    for (const each of this.messages) if (isOutside(each)) this.#byId.delete(each.id);
-    this.messages = this.messages.filter((each) => !isOutside(each));
+    for (const message of this.messages) if (isOutside(message)) this.#byId.delete(message.id);
+    this.messages = this.messages.filter((message) => !isOutside(message));
   }
 
   /** Events about messages that are not loaded are of use while a page is being fetched. */

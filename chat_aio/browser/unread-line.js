@@ -70,21 +70,21 @@ export class UnreadLine {
   }
 
   #firstIn({ messages, newer, older, newest, isStale }) {
-    const fromOthers = messages.filter((each) => each.senderId !== this.#readerId);
+    const fromOthers = messages.filter((message) => message.senderId !== this.#readerId);
     const from = this.#firstSeq ?? this.#seqAfterLastRead(messages);
     if (from !== null) {
-      const first = fromOthers.find((each) => each.seq >= from);
+      const first = fromOthers.find((message) => message.seq >= from);
       const reaches = older === null || messages[0]?.seq <= from;
       return { isKnown: reaches && (first !== undefined || (newer === null && !isStale)), first };
     }
     if (newer !== null || isStale) return { isKnown: false };
     this.#upTo ??= newest?.seq ?? 0;
-    const first = fromOthers.filter((each) => each.seq <= this.#upTo).at(-this.count);
+    const first = fromOthers.filter((message) => message.seq <= this.#upTo).at(-this.count);
     return { isKnown: first !== undefined, first };
   }
 
   #seqAfterLastRead(messages) {
-    const lastRead = messages.find((each) => each.id === this.lastReadId);
+    const lastRead = messages.find((message) => message.id === this.lastReadId);
     return lastRead ? lastRead.seq + 1 : null;
   }
 }

@@ -34,14 +34,14 @@ export class Uploads {
 
   /** Whether files of a place are still on their way. */
   isBusy(place) {
-    return this.in(place).some((each) => !each.attachment && !each.problem);
+    return this.in(place).some((upload) => !upload.attachment && !upload.problem);
   }
 
   /** A message needs text: if none is written, the names of its files are the text. */
   textFor(place, text) {
     if (text.trim() !== "") return text;
-    const arrived = this.in(place).filter((each) => each.attachment);
-    return arrived.map((each) => each.attachment.name).join(", ");
+    const arrived = this.in(place).filter((upload) => upload.attachment);
+    return arrived.map((upload) => upload.attachment.name).join(", ");
   }
 
   /** Add files, up to the maximum number of a message. */
@@ -53,19 +53,19 @@ export class Uploads {
   /** Running uploads are aborted. */
   remove(place, key) {
     this.#running.get(key)?.abort();
-    this.#set(place, this.in(place).filter((each) => each.key !== key));
+    this.#set(place, this.in(place).filter((upload) => upload.key !== key));
   }
 
   /** Complete uploads, for the message that is sent now; refused ones stay visible. */
   take(place) {
-    const arrived = this.in(place).map((each) => each.attachment).filter(Boolean);
-    this.#set(place, this.in(place).filter((each) => each.problem));
+    const arrived = this.in(place).map((upload) => upload.attachment).filter(Boolean);
+    this.#set(place, this.in(place).filter((upload) => upload.problem));
     return arrived;
   }
 
   /** Abort all uploads, and free the browser's memory. */
   close() {
-    for (const each of this.#running.values()) each.abort();
+    for (const running of this.#running.values()) running.abort();
     for (const place of [...this.#files.keys()]) this.#set(place, []);
   }
 
@@ -80,7 +80,7 @@ export class Uploads {
 
   /** The number of files that can still be added; refused ones do not count. */
   #roomIn(place) {
-    return MOST - this.in(place).filter((each) => !each.problem).length;
+    return MOST - this.in(place).filter((upload) => !upload.problem).length;
   }
 
   async #upload(place, conversationId, file) {
@@ -90,7 +90,9 @@ export class Uploads {
     this.#running.set(key, running);
     this.#set(place, [...this.in(place), { ...shown, sent: 0 }]);
     const put = (fields) => {
-      const next = this.in(place).map((each) => (each.key === key ? { ...each, ...fields } : each));
+      const next = this.in(place).map((upload) =>
+        upload.key === key ? { ...upload, ...fields } : upload,
+      );
       this.#set(place, next);
     };
     try {
@@ -115,7 +117,7 @@ export class Uploads {
 
   /** The browser keeps the bytes of an address until it is revoked. */
   #set(place, files) {
-    const left = new Set(files.map((each) => each.key));
+    const left = new Set(files.map((file) => file.key));
     for (const { key, preview } of this.in(place)) {
       if (preview !== null && !left.has(key)) URL.revokeObjectURL(preview);
     }

@@ -38,9 +38,9 @@ export class Users {
 
   /** Remember the users of a page, by id. */
   learn(users = {}) {
-    for (const each of Object.values(users)) {
+    for (const user of Object.values(users)) {
       // Their profiles stay the same objects as long as they are equal.
-      if (!isSame(each, this.#known.get(each.id))) this.#known.set(each.id, Object.freeze(each));
+      if (!isSame(user, this.#known.get(user.id))) this.#known.set(user.id, Object.freeze(user));
     }
     this.#onChange();
   }
@@ -60,18 +60,18 @@ export class Users {
 
   async #askAll() {
     if (this.#isClosed) return;
-    const wanted = [...this.#missing].filter((each) => !this.#known.has(each));
+    const wanted = [...this.#missing].filter((id) => !this.#known.has(id));
     const ids = wanted.slice(0, MOST_ASKED);
     this.#missing = new Set(wanted.slice(MOST_ASKED));
     if (ids.length === 0 || !this.#areOffered) return;
     try {
       const found = await this.#chat.findUsers({ ids });
-      this.learn(Object.fromEntries(found.map((each) => [each.id, each])));
+      this.learn(Object.fromEntries(found.map((user) => [user.id, user])));
       this.#again.succeeded();
     } catch (error) {
       // Without profiles of the host they are shown by their ids.
       this.#areOffered = error.status !== NOT_OFFERED;
-      for (const each of ids) this.#missing.add(each);
+      for (const id of ids) this.#missing.add(id);
       if (!this.#isClosed) this.#again.failed(error);
       return;
     }
@@ -80,5 +80,5 @@ export class Users {
 }
 
 function isSame(user, known) {
-  return known !== undefined && Object.keys(user).every((each) => user[each] === known[each]);
+  return known !== undefined && Object.keys(user).every((name) => user[name] === known[name]);
 }

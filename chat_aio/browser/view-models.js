@@ -31,7 +31,7 @@ export function shownConversation(store, id, userOf) {
 
 /** `list` are the messages of a conversation's main list, `entries` their rows. */
 export function shownTimeline(store, id, { list, typingIds, ...known }) {
-  const isHere = (each) => each.conversationId === id && isInMain(each);
+  const isHere = (message) => message.conversationId === id && isInMain(message);
   return {
     ...{ conversationId: id, ...shownList(store, list, { ...known, isHere }) },
     firstUnreadId: list.unread.firstId,
@@ -40,7 +40,7 @@ export function shownTimeline(store, id, { list, typingIds, ...known }) {
 }
 
 export function shownThread(store, { rootId, conversationId, root, timeline, isGone }, known) {
-  const isHere = (each) => each.threadRootMessageId === rootId;
+  const isHere = (message) => message.threadRootMessageId === rootId;
   const [shownRoot = null] = known.entries.of(root ? [root] : [], []);
   const above = shownRoot ? [shownRoot] : [];
   return {

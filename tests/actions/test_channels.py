@@ -79,6 +79,12 @@ async def test_the_directory(person: People) -> None:
     assert [channel["conversationId"] for channel in hidden] == [third, second]
 
 
+async def test_an_id_like_the_name_of_a_field(person: People) -> None:
+    await person("alice").group("$bob", visibility="public")
+    (channel,) = (await person("$bob").get("/channels")).json["channels"]
+    assert channel["alreadyParticipant"] is True
+
+
 async def test_the_directory_is_paged(person: People, database: Database) -> None:
     alice = person("alice")
     made = [await alice.group(visibility="public") for _ in range(7)]

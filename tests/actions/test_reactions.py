@@ -69,12 +69,15 @@ async def test_who_may_react(person: People, method: str) -> None:
     assert (await person("bob").call(method, path, **emoji)).status == 200
 
 
-async def test_a_message_has_room_for_so_many_emoji(serve: MakePeople) -> None:
+@pytest.mark.parametrize("sign", ["", "$"])
+async def test_a_message_has_room_for_so_many_emoji(serve: MakePeople, sign: str) -> None:
+    """Also where an id or an emoji is like the name of a field."""
     person = await serve(max_emoji_per_message=3, max_emoji_per_user=2)
-    alice, bob, carol = person("alice"), person("bob"), person("carol")
+    alice, bob, carol = person(f"{sign}alice"), person("bob"), person("carol")
     message = await alice.send(await alice.group("bob", "carol"), "hi")
     path = f"/messages/{message['id']}/reactions"
-    for who, emoji in ((alice, "1"), (alice, "2"), (bob, "3"), (bob, "1"), (alice, "1")):
+    first = f"{sign}1"
+    for who, emoji in ((alice, first), (alice, "2"), (bob, "3"), (bob, first), (alice, first)):
         await who.react(message["id"], emoji)
     for who, emoji in ((alice, "3"), (carol, "4")):
         answer = await who.post(path, {"emoji": emoji})

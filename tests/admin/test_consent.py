@@ -274,7 +274,7 @@ async def test_one_form_of_output(tool: Tool) -> None:
 
 
 async def test_where_mongodb_is_not_reached() -> None:
-    url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
+    url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=3000"
     line = (await run("check", "--mongo-url", url)).refusal
     assert "127.0.0.1:9" in line
     assert "configured timeouts" not in line

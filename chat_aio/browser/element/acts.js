@@ -54,7 +54,7 @@ export class Acts {
 
   #forMessages(composer, read) {
     const complain = (error) => composer().complain(this.problemOf(error));
-    const isEditable = (each) => each.isOwn && each.state === "sent" && !each.deletedAt;
+    const isEditable = (entry) => entry.isOwn && entry.state === "sent" && !entry.deletedAt;
     return {
       ...this.#common,
       react: (entry, emoji) => this.#store.react(entry, emoji).catch(complain),
@@ -67,7 +67,7 @@ export class Acts {
 
   /** Who is named is mentioned, and who was mentioned without a name still is. */
   #save({ id, body: before, mentions }, body) {
-    const people = mentions.map((each) => this.#store.user(each));
+    const people = mentions.map((userId) => this.#store.user(userId));
     const kept = [...unnamedIn(before, people), ...mentionedIn(body, people)];
     return this.#store.edit(id, body, kept);
   }

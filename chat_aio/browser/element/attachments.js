@@ -14,9 +14,9 @@ export class Attachments {
   }
 
   show(attachments) {
-    const rows = attachments.map((each) => ({
-      ...{ key: each.id, Row: each.hasThumbnail ? ImageRow : FileRow },
-      state: { attachment: each },
+    const rows = attachments.map((attachment) => ({
+      ...{ key: attachment.id, Row: attachment.hasThumbnail ? ImageRow : FileRow },
+      state: { attachment },
     }));
     this.#rows.show(rows);
     this.node.hidden = rows.length === 0;

@@ -165,7 +165,7 @@ export class Composer {
   /** The message that this is about may be deleted meanwhile. */
   #follow(entries) {
     const { about } = this.#draft;
-    const now = about && entries.find((each) => each.id === about.entry.id);
+    const now = about && entries.find((entry) => entry.id === about.entry.id);
     if (now) about.entry = now;
     if (!now?.deletedAt) return;
     this.#cancel();

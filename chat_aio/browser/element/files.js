@@ -42,7 +42,7 @@ export class Files {
     this.#isClosed = isClosed;
     this.button.disabled = isClosed;
     const files = this.#uploads.in(place);
-    this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
+    this.#rows.show(files.map((file) => ({ key: file.key, Row: FileRow, state: { file } })));
     this.#list.hidden = files.length === 0;
   }
 

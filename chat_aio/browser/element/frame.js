@@ -109,7 +109,7 @@ export class Frame {
     this.show();
     const row = from?.closest(".message");
     // What one can do with a message is hidden until that has the focus.
-    for (const each of [from, row, from]) each?.focus();
+    for (const node of [from, row, from]) node?.focus();
     if (this.node.getRootNode().activeElement === null) this.#composer.focus();
   }
 
@@ -144,17 +144,17 @@ export class Frame {
     this.#empty.hidden = words === "";
     this.#header.hidden = open === null;
     const isShown = writing !== null;
-    for (const each of [this.#log.node, this.#typing, this.#composer.node]) each.hidden = !isShown;
+    for (const node of [this.#log.node, this.#typing, this.#composer.node]) node.hidden = !isShown;
     if (!isShown) return this.#composer.leave();
     const { messages, typing } = this.#store.timeline(open.id);
     this.#composer.show(open.id, { ...writing, entries: messages });
-    const names = typing.map((each) => each.name).join(", ");
+    const names = typing.map((user) => user.name).join(", ");
     setText(this.#typing, names && this.#say("typing", { names }));
   }
 
   /** What stands where one writes, and whether one cannot. */
   #writingIn({ id: conversationId, participants, isFrozen }) {
-    const own = participants.find((each) => each.userId === this.#store.userId);
+    const own = participants.find((participant) => participant.userId === this.#store.userId);
     const isClosed = isFrozen && own?.role !== "admin";
     const placeholder = isClosed ? this.#say("frozen") : this.#say("message");
     return { placeholder, isClosed, conversationId };

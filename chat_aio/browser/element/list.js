@@ -31,10 +31,11 @@ export class ConversationList {
     const { openId, isListed, problem: message, problemCode: code } = store.state();
     const problem = message && problemOf({ code, message });
     const conversations = store.conversations();
+    const shared = { own: store.userId, day: today() };
     this.#rows.show(
-      conversations.map((each) => ({
-        ...{ key: each.id, Row: ConversationRow },
-        state: { conversation: each, isOpen: each.id === openId, own: store.userId, day: today() },
+      conversations.map((conversation) => ({
+        ...{ key: conversation.id, Row: ConversationRow },
+        state: { conversation, isOpen: conversation.id === openId, ...shared },
       })),
     );
     const isEmpty = conversations.length === 0;
@@ -106,6 +107,6 @@ function previewOf({ type, others }, message, { own, say }) {
   const { senderId } = message;
   const body = message.deletedAt ? say("deleted") : message.body;
   if (senderId === own) return `${say("you")}: ${body}`;
-  const name = others.find((each) => each.id === senderId)?.name ?? senderId;
+  const name = others.find((other) => other.id === senderId)?.name ?? senderId;
   return type === "direct" ? body : `${name}: ${body}`;
 }

@@ -67,7 +67,7 @@ export class Log {
     const before = this.#shown;
     if (before.isLoaded) this.#position.update();
     else this.#position.fit();
-    const sending = messages.filter((each) => each.state !== "sent").length;
+    const sending = messages.filter((message) => message.state !== "sent").length;
     const firstKey = messages[0]?.key ?? null;
     this.#shown = { id, isLoaded, sending, firstKey, list };
     const isNews = before.isLoaded && [null, firstKey].includes(before.firstKey);
@@ -112,7 +112,7 @@ export class Log {
   #anchor() {
     const top = this.#log.scrollTop;
     const all = [...this.#log.querySelectorAll(".message")];
-    const seen = all.find((each) => each.offsetTop + each.offsetHeight > top);
+    const seen = all.find((row) => row.offsetTop + row.offsetHeight > top);
     const offset = seen ? seen.offsetTop - top : 0;
     return () => {
       if (seen?.isConnected) this.#log.scrollTop = seen.offsetTop - offset;

@@ -54,7 +54,7 @@ export class ThreadPane {
     const rows = threadRows(store, thread, this.#tools);
     setText(this.#hint, isGone ? say("noThread") : "");
     this.#hint.hidden = !isGone;
-    for (const each of [this.#log.node, this.#composer.node]) each.hidden = isGone;
+    for (const node of [this.#log.node, this.#composer.node]) node.hidden = isGone;
     this.#log.show({ id: rootId, list: thread, rows, unread: 0 });
     const isClosed = writing.isClosed || isGone;
     const placeholder = writing.isClosed ? writing.placeholder : say("threadMessage");

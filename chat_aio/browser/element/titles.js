@@ -1,5 +1,5 @@
 /** What a conversation is called. */
 
 export function titleOf({ name, others }, say) {
-  return name ?? (others.map((each) => each.name).join(", ") || say("nobody"));
+  return name ?? (others.map((other) => other.name).join(", ") || say("nobody"));
 }

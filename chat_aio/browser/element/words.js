@@ -22,13 +22,13 @@ export function languageAt(place) {
  */
 export function sayingIn(lang, words) {
   const known = Object.hasOwn(LANGUAGES, baseOf(lang)) ? baseOf(lang) : USUAL;
-  const [own, given] = [known, lang || known].map((each) => new Intl.PluralRules(each));
+  const [own, given] = [known, lang || known].map((language) => new Intl.PluralRules(language));
   return (name, values = {}) => {
     const isGiven = Object.hasOwn(words, name);
     const said = isGiven ? words[name] : LANGUAGES[known][name];
     const form = (isGiven ? given : own).select(values.count ?? 0);
     const text = said?.[form] ?? said?.other ?? said;
-    return text?.replace(/\{(\w+)\}/g, (whole, each) => String(values[each] ?? whole));
+    return text?.replace(/\{(\w+)\}/g, (whole, key) => String(values[key] ?? whole));
   };
 }
 
