@@ -63,6 +63,10 @@ if (globalThis.ServiceWorkerRegistration) {
   Object.assign(PushManager.prototype, {
     async subscribe({ userVisibleOnly, applicationServerKey }) {
       if (await standIn.find("refuses")) throw new DOMException("no service", "AbortError");
+      const all = (await navigator.serviceWorker?.getRegistrations()) ?? [registration];
+      if (!all.some(({ active }) => active)) throw new DOMException("inactive", "AbortError");
+      const known = await this.getSubscription();
+      if (known) return known;
       const endpoint = `ENDPOINTS/${crypto.randomUUID()}`;
       await standIn.keep("subscription", { endpoint, userVisibleOnly, applicationServerKey });
       return this.getSubscription();
@@ -117,6 +121,8 @@ class Pushed:
         self.chat = chat
         self.database: AsyncDatabase[dict[str, Any]] = chat._context.database.handle
         self.origin = ""
+        self.is_installing = asyncio.Event()
+        self.may_install = asyncio.Event()
         self._service = service
         self._browser = browser
         self._delivered = 0
@@ -263,10 +269,19 @@ async def pushing(
     async def own_worker(_: web.Request) -> web.Response:
         return web.Response(text=IMPORTING, content_type="text/javascript")
 
+    async def slow_worker(_: web.Request) -> web.Response:
+        text = 'addEventListener("install", (event) => event.waitUntil(fetch("/installing")));'
+        return web.Response(text=text, content_type="text/javascript")
+
+    async def installing(_: web.Request) -> web.Response:
+        pushed.is_installing.set()
+        await pushed.may_install.wait()
+        return web.Response()
+
     @web.middleware
     async def with_stand_ins(request: web.Request, handler: Any) -> web.StreamResponse:
         answer = await handler(request)
-        if request.path == "/chat-aio/push-worker.js":
+        if request.path == "/chat-aio/push-worker.js" and answer.status == 200:
             text = (stand_ins + IN_WORKER + HANDLED).encode() + answer.body
             answer = web.Response(body=text, headers=answer.headers)
         return answer  # type: ignore[no-any-return]
@@ -294,8 +309,10 @@ async def pushing(
     app.router.add_get("/", markup)
     app.router.add_get("/shop", other)
     app.router.add_get("/own-worker.js", own_worker)
+    app.router.add_get("/slow-worker.js", slow_worker)
+    app.router.add_get("/installing", installing)
+    pushed = Pushed(page, chat, service, browser)
     async with TestServer(app) as server:
-        pushed = Pushed(page, chat, service, browser)
         pushed.origin = str(server.make_url("/")).rstrip("/")
         await page.add_init_script(stand_ins + IN_PAGES)
         await pushed.watch()

@@ -1,5 +1,6 @@
 """The package's service worker, and the guide's page that registers it, in Chromium."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.browser.pushing import Pushed, pushing
 from tests.browser.serving import Complaints
 from tests.plugins.notifications.pushing import PushService, make_push, push_service
 from tests.plugins.notifications.telling import eventually
+from tests.support.people import PATIENCE
 from tests.support.pool import Pool
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -105,10 +107,14 @@ async def test_a_click_opens_the_conversation_in_the_tab(pushed: Pushed) -> None
     assert await pushed.shown() == []
 
 
-async def test_a_click_opens_a_tab_if_none_shows_the_chat(pushed: Pushed) -> None:
+@pytest.mark.parametrize("page", ["of the shop", "without onOpen"])
+async def test_a_click_opens_a_tab_if_none_shows_the_chat(pushed: Pushed, page: str) -> None:
     """By a worker that was stopped since."""
     direct = await pushed.chat.api.get_or_create_conversation("bob", "ann")
-    await pushed.page.goto(f"{pushed.origin}/shop")
+    if page == "of the shop":
+        await pushed.page.goto(f"{pushed.origin}/shop")
+    else:
+        await pushed.page.evaluate("chat.notifications.enablePush({ url: push.url })")
     await pushed.send("bob", direct.id, "hello")
     await pushed.stop_worker()
     await pushed.click(direct.id)
@@ -147,6 +153,14 @@ async def test_another_user_of_the_browser_gets_another_subscription(pushed: Pus
     assert await pushed.devices() == [("bob", current)]
     await pushed.send("carl", (await _direct(pushed, "bob")), "for bob")
     assert [one["body"] for one in await pushed.shown()] == ["for bob"]
+
+
+async def test_tabs_that_open_at_once_make_one_subscription(pushed: Pushed) -> None:
+    await pushed.page.context.add_cookies([{"name": "user", "value": "bob", "url": pushed.origin}])
+    enabling = "chat.notifications.enablePush({ ...push, ask: false })"
+    await pushed.page.evaluate(f"Promise.all([{enabling}, {enabling}])")
+    current = (await pushed.find("subscription"))["endpoint"]
+    assert [token for user, token in await pushed.devices() if user == "bob"] == [current]
 
 
 async def _direct(pushed: Pushed, user_id: str) -> str:
@@ -200,13 +214,52 @@ async def test_a_replaced_subscription_is_registered(pushed: Pushed) -> None:
     assert (await pushed.find("subscription"))["endpoint"] == current
 
 
-async def test_a_subscription_that_was_lost_is_made_again(pushed: Pushed) -> None:
-    """By the page: the worker of a replaced one has no token, or was never called."""
-    await pushed.page.evaluate("standIn.remove('subscription')")
-    await pushed.database["notification_devices"].delete_many({})
+@pytest.mark.parametrize("name", ["deviceId", "endpoint", "publicKey"])
+async def test_a_subscription_that_is_not_the_known_one_is_made_again(
+    pushed: Pushed, name: str
+) -> None:
+    """By the page: the service has removed the device or has another key, or the worker could not
+    register what has replaced it."""
+    ((_, former),) = await pushed.devices()
+    await pushed.page.evaluate(
+        """async (name) => {
+          const settings = await caches.open("chat-aio-push");
+          const place = `${location.origin}/chat-aio/`;
+          const kept = await (await settings.match(place)).json();
+          const changed = { ...kept, [name]: "another" };
+          await settings.put(place, new Response(JSON.stringify(changed)));
+        }""",
+        name,
+    )
     await pushed.log_in("ann")
     current = (await pushed.find("subscription"))["endpoint"]
-    assert await pushed.devices() == [("ann", current)]
+    assert current != former
+    assert ("ann", current) in await pushed.devices()
+
+
+async def test_a_logout_leaves_other_workers_alone(pushed: Pushed) -> None:
+    """The host's own one is found where the chat's is no longer there."""
+    await pushed.page.evaluate(
+        """async () => {
+          const [found] = await navigator.serviceWorker.getRegistrations();
+          await found.unregister();
+          await navigator.serviceWorker.register("/own-worker.js");
+          await chat.notifications.disablePush();
+        }"""
+    )
+    assert await pushed.find("subscription") is not None
+    assert await pushed.devices() == []
+
+
+async def test_clicks_on_notifications_of_the_host_are_left_to_it(pushed: Pushed) -> None:
+    direct = await _direct(pushed, "ann")
+    await pushed.page.evaluate("standIn.keep('shown own', { title: 'Own', tag: 'own', data: {} })")
+    await pushed.send("carl", direct, "hello")
+    await pushed.click("own")
+    await pushed.click(direct)
+    await pushed.waits_for("([id]) => shownHere[0] === id", direct)
+    assert [one["tag"] for one in await pushed.shown()] == ["own"]
+    assert await pushed.find("opened") is None
 
 
 FAILING = "(given) => chat.notifications.enablePush(given).catch((error) => error.code)"
@@ -225,7 +278,11 @@ async def test_why_it_is_not_enabled(
         assert await tab.evaluate(FAILING, {"worker": "/nothing.js"}) == "PUSH_FAILED"
         await tab.evaluate("standIn.keep('refuses', true)")
         assert await tab.evaluate(FAILING, {}) == "PUSH_FAILED"
-        await tab.evaluate("delete globalThis.PushManager")
+        # The number is the app's own, if it has one.
+        await tab.evaluate("chat.inbox.countUnread()")
+        assert await pushed.find("badge") is None
+        # As in a page without HTTPS.
+        await tab.evaluate("Object.defineProperty(globalThis, 'caches', { value: undefined })")
         assert await tab.evaluate(FAILING, {}) == "PUSH_UNAVAILABLE"
         assert await tab.evaluate(FAILING, {"ask": False}) is None
         await tab.evaluate("chat.notifications.disablePush()")
@@ -247,6 +304,18 @@ async def test_services_without_web_push(
     async with pushing(tab, database, service, plugins=plugins, options=Options()) as pushed:
         await pushed.log_in("ann")
         assert await tab.evaluate(FAILING, {}) == "PUSH_UNSUPPORTED"
+
+
+async def test_a_worker_is_waited_for_until_it_is_active(
+    tab: Page, database: Any, service: PushService
+) -> None:
+    async with pushing(tab, database, service) as pushed:
+        await pushed.log_in("ann")
+        given = {"worker": "/slow-worker.js"}
+        enabling = asyncio.create_task(tab.evaluate(FAILING, given))
+        await asyncio.wait_for(pushed.is_installing.wait(), PATIENCE)
+        pushed.may_install.set()
+        assert (await enabling)["kind"] == "web"
 
 
 @pytest.mark.parametrize("given", [{"scope": "/"}, {"worker": "/own-worker.js"}])

@@ -140,6 +140,25 @@ async def test_only_the_device_that_failed_is_tried_again(
     assert left == ["one", "two"]
 
 
+async def test_a_device_that_was_registered_again_is_kept(
+    serve: MakePeople, database: Database, phones: Phones
+) -> None:
+    """While a request was on its way that finds it gone."""
+    people = await serve(plugins=[quick(channels=[phones])])
+    await ready(database)
+    bob, given = people("bob"), {"kind": "phone", "token": "one"}
+    await bob.post(DEVICES, given)
+
+    async def register_and_fail(*_: Any) -> None:
+        await bob.post(DEVICES, given)
+        raise DeviceGone
+
+    phones.send_to = register_and_fail  # type: ignore[method-assign]
+    await people("alice").send(await people("alice").direct("bob"), "hello")
+    await all_told(database, 1)
+    assert await database["notification_devices"].distinct("token") == ["one"]
+
+
 @pytest.mark.parametrize(("error", "left"), [(ConnectionError, 1), (DeliveryFailed, 0)])
 async def test_mistakes_of_the_host_remove_no_device(
     serve: MakePeople, database: Database, phones: Phones, error: type[Exception], left: int

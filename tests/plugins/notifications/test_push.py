@@ -103,6 +103,25 @@ async def test_subscriptions_that_are_gone_are_removed(
     assert len(service.requests) == 3
 
 
+@pytest.mark.parametrize(
+    "keys", [{}, {"p256dh": "x", "auth": "x"}, {"p256dh": 5, "auth": 5}, {"p256dh": "é" * 9}]
+)
+async def test_browsers_with_impossible_keys_are_removed(
+    serve: MakePeople, database: Database, service: PushService, keys: dict[str, Any]
+) -> None:
+    """Another program has written them."""
+    people = await serve(plugins=[quick(channels=[service.push()])])
+    await ready(database)
+    row = {**service.browser("one").device, "keys": keys, "createdAt": datetime.now(UTC)}
+    row = {"_id": "one", "userId": "bob", "failures": 0, **row}
+    devices = database["notification_devices"]
+    await devices.insert_one(row, bypass_document_validation=True)
+    await people("alice").send(await people("alice").direct("bob"), "hi")
+    await all_told(database, 1)
+    assert await database["notification_devices"].count_documents({}) == 0
+    assert await database["notifications"].count_documents({"state": "delivered"}) == 1
+
+
 async def test_only_those_that_failed_are_tried_again(
     serve: MakePeople, database: Database, service: PushService
 ) -> None:
