@@ -390,7 +390,7 @@ class ModerationUnsupported(ChatError):
 
 
 class PushUnsupported(ChatError):
-    """This installation sends no Web Push."""
+    """This installation notifies no devices."""
 
     code, status = "PUSH_UNSUPPORTED", 501
 

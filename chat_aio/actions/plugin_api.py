@@ -9,6 +9,7 @@ from chat_aio.actions.attachments import may_read_attachment
 from chat_aio.actions.audience import Audience, get_recipients
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
+from chat_aio.actions.people import users_shown
 from chat_aio.actions.presence import noticeable
 from chat_aio.actions.unread import count_unread
 from chat_aio.actions.write_rule import require_open
@@ -16,7 +17,7 @@ from chat_aio.errors import SetupError
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.schema.inbox import UnreadTotals
-from chat_aio.schema.models import Attachment, Conversation
+from chat_aio.schema.models import Attachment, Conversation, User
 from chat_aio.schema.wire import timestamp
 from chat_aio.store import attachments, conversations, created_messages, following, stored_events
 from chat_aio.store.attachments import ATTACHMENT_GRACE_PERIOD
@@ -212,6 +213,11 @@ class PluginAPI:
         """A user's unread messages, as `GET /unread` counts them; None without the option
         `inbox`."""
         return await count_unread(self._context, user_id) if self._context.options.inbox else None
+
+    async def find_users(self, user_ids: Collection[str]) -> dict[str, User]:
+        """The host's names and images of users, by id; none if it has no `profiles`, or if that
+        hook fails."""
+        return await users_shown(self._context, user_ids)
 
     def notify_observers(
         self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs

@@ -336,17 +336,32 @@ export class Chat {
             level: NotificationLevel;
             isDefault: boolean;
         }>;
-        /** And the `applicationServerKey`.
-         * @type {() => Promise<{subscriptions: PushSubscribed[], publicKey: string}>} */
-        listSubscriptions: () => Promise<{
-            subscriptions: PushSubscribed[];
-            publicKey: string;
+        /** Show notifications in this browser, also while no page is open. It asks the user, so call it
+         * in a click; and with `ask: false` whenever the page opens.
+         * @type {(options?: PushOptions) => Promise<Device | null>} */
+        enablePush: (options?: PushOptions) => Promise<Device | null>;
+        /** When the user logs out, or wants no more.
+         * @type {() => Promise<void>} */
+        disablePush: () => Promise<void>;
+        /** The user's devices, the kinds that may be registered, and the key of browsers.
+         * @type {() => Promise<{devices: Device[], kinds: string[], publicKey: string | null}>} */
+        listDevices: () => Promise<{
+            devices: Device[];
+            kinds: string[];
+            publicKey: string | null;
         }>;
-        /** The result of `PushManager.subscribe`, as JSON.
-         * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
-        subscribe: (subscription: PushSubscriptionJSON) => Promise<PushSubscribed>;
-        /** @type {(subscriptionId: string) => Promise<{ok: true}>} */
-        unsubscribe: (subscriptionId: string) => Promise<{
+        /** A device of a kind that the service has a channel for; `enablePush` registers browsers.
+         * @type {(device: {kind: string, token: string, keys?: {[name: string]: string}}) =>
+         *   Promise<Device>} */
+        registerDevice: (device: {
+            kind: string;
+            token: string;
+            keys?: {
+                [name: string]: string;
+            } | undefined;
+        }) => Promise<Device>;
+        /** @type {(deviceId: string) => Promise<{ok: true}>} */
+        removeDevice: (deviceId: string) => Promise<{
             ok: true;
         }>;
     };
@@ -751,9 +766,9 @@ export type QuietHours = {
 /**
  * What the service gives.
  */
-export type PushSubscribed = {
+export type Device = {
     id: string;
-    host: string;
+    kind: string;
     createdAt: string;
 };
 /**
@@ -1257,6 +1272,43 @@ export type StreamOptions = {
      * not in; needs `supervisors`. Nothing is replayed: after a reconnect `onChanged` names all
      */
     conversationIds?: string[] | undefined;
+};
+export type PushOptions = {
+    /**
+     * where push-worker.js is; default `/chat-aio/push-worker.js`
+     */
+    worker?: string | undefined;
+    /**
+     * of the worker; default its folder. The number at an app's icon is set
+     * for apps within it
+     */
+    scope?: string | undefined;
+    /**
+     * of a conversation in your app, with `{conversationId}` and, if you like,
+     * `{messageId}`; default this page
+     */
+    url?: string | undefined;
+    /**
+     * a notification
+     * was clicked, and this tab is to show its conversation; without it, a new tab opens `url`
+     */
+    onOpen?: ((opened: {
+        conversationId: string;
+        messageId: string;
+    }) => void) | undefined;
+    /**
+     * of notifications whose sender has no image
+     */
+    icon?: string | undefined;
+    /**
+     * where a push cannot be read; default the page's
+     */
+    title?: string | undefined;
+    /**
+     * false: ask nothing, and do nothing unless the browser has it enabled;
+     * it then belongs to the current user
+     */
+    ask?: boolean | undefined;
 };
 /**
  * a function is called each time

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A browser client of a chat_aio service: its requests and its live stream. One file that imports
- * nothing, and is longer than others, because hosts copy it; a third of it are types for editors.
+ * A browser client of a chat_aio service: its requests and its live stream. It imports only push.js,
+ * and is longer than others, because hosts copy it; a third of it are types for editors.
  * docs/guides/chat-js.md describes its use.
  *
  *   import { Chat, ChatError } from "./chat.js";
@@ -13,6 +13,8 @@
  * Methods are named as in the service's API, in the order of its routes. Results are
  * its JSON, times ISO strings. A request that fails rejects with a ChatError.
  */
+
+import { Push } from "./push.js";
 
 /**
  * What the service gives.
@@ -64,7 +66,7 @@
  *   releasedBy: string | null}} HeldMessage
  * @typedef {"all" | "mentions" | "none"} NotificationLevel
  * @typedef {{start: string, end: string, timeZone: string}} QuietHours  such as 22:00
- * @typedef {{id: string, host: string, createdAt: string}} PushSubscribed
+ * @typedef {{id: string, kind: string, createdAt: string}} Device
  * @typedef {{id: string, conversationId: string, senderId: string, text: string, parts: number,
  *   askedByUserId: string | null, replyToMessageId: string | null, clientMessageId: string,
  *   threadRootMessageId: string | null, isStopped: boolean, startedAt: string}} Draft
@@ -197,6 +199,21 @@
  */
 
 /**
+ * @typedef {object} PushOptions
+ * @property {string} [worker]  where push-worker.js is; default `/chat-aio/push-worker.js`
+ * @property {string} [scope]  of the worker; default its folder. The number at an app's icon is set
+ *   for apps within it
+ * @property {string} [url]  of a conversation in your app, with `{conversationId}` and, if you like,
+ *   `{messageId}`; default this page
+ * @property {(opened: {conversationId: string, messageId: string}) => void} [onOpen]  a notification
+ *   was clicked, and this tab is to show its conversation; without it, a new tab opens `url`
+ * @property {string} [icon]  of notifications whose sender has no image
+ * @property {string} [title]  where a push cannot be read; default the page's
+ * @property {boolean} [ask]  false: ask nothing, and do nothing unless the browser has it enabled;
+ *   it then belongs to the current user
+ */
+
+/**
  * @template Value
  * @typedef {Value | (() => Value | Promise<Value>)} Given  a function is called each time
  */
@@ -270,11 +287,20 @@ export class ChatError extends Error {
 export class Chat {
   #baseUrl;
   #options;
+  #push;
 
   /** @param {string} [baseUrl] @param {ChatOptions} [options] */
   constructor(baseUrl = "/api/chat", options = {}) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
     this.#options = options;
+    this.#push = new Push({
+      ...this.notifications,
+      settings: async () => ({
+        devicesUrl: String(await this.#urlOf("/notifications/devices", {})),
+        credentials: options.credentials,
+      }),
+      error: (status, code, message, cause) => new ChatError({ status, code, message, cause }),
+    });
   }
 
   /** The direct conversation with someone: the same one, however often this is called.
@@ -336,7 +362,13 @@ export class Chat {
   /** The live events of the current user.
    * @type {(options?: StreamOptions) => ChatStream} */
   stream = (options = {}) =>
-    new ChatStream((lastEventId) => this.#source(lastEventId, options.conversationIds), options);
+    new ChatStream((lastEventId) => this.#source(lastEventId, options.conversationIds), {
+      ...options,
+      onEvent: (event) => {
+        this.#push.notice(event);
+        options.onEvent?.(event);
+      },
+    });
 
   /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
    * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
@@ -452,7 +484,11 @@ export class Chat {
     /** Unread messages in all conversations. Request it once the stream is open; `unread.updated`
      * then has each new number.
      * @type {() => Promise<UnreadTotals>} */
-    countUnread: () => this.#get("/unread"),
+    countUnread: async () => {
+      const totals = await this.#get("/unread");
+      this.#push.noticeUnread(totals);
+      return totals;
+    },
     /** Messages that mention the user, newest first.
      * @type {(paging?: Paging) => Page<"mentions", Mention>} */
     listMentions: (paging) => this.#get("/mentions", paging),
@@ -521,16 +557,22 @@ export class Chat {
      * @type {(conversationId: string, level: NotificationLevel | null) =>
      *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
     setLevel: (id, level) => this.#put(path`/conversations/${id}/notifications`, { level }),
-    /** And the `applicationServerKey`.
-     * @type {() => Promise<{subscriptions: PushSubscribed[], publicKey: string}>} */
-    listSubscriptions: () => this.#get("/notifications/subscriptions"),
-    /** The result of `PushManager.subscribe`, as JSON.
-     * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
-    subscribe: ({ endpoint, keys }) =>
-      this.#post("/notifications/subscriptions", { endpoint, keys }, "subscription"),
-    /** @type {(subscriptionId: string) => Promise<{ok: true}>} */
-    unsubscribe: (subscriptionId) =>
-      this.#delete("/notifications/subscriptions", { subscriptionId }),
+    /** Show notifications in this browser, also while no page is open. It asks the user, so call it
+     * in a click; and with `ask: false` whenever the page opens.
+     * @type {(options?: PushOptions) => Promise<Device | null>} */
+    enablePush: (options = {}) => this.#push.enable(options),
+    /** When the user logs out, or wants no more.
+     * @type {() => Promise<void>} */
+    disablePush: () => this.#push.disable(),
+    /** The user's devices, the kinds that may be registered, and the key of browsers.
+     * @type {() => Promise<{devices: Device[], kinds: string[], publicKey: string | null}>} */
+    listDevices: () => this.#get("/notifications/devices"),
+    /** A device of a kind that the service has a channel for; `enablePush` registers browsers.
+     * @type {(device: {kind: string, token: string, keys?: {[name: string]: string}}) =>
+     *   Promise<Device>} */
+    registerDevice: (device) => this.#post("/notifications/devices", device, "device"),
+    /** @type {(deviceId: string) => Promise<{ok: true}>} */
+    removeDevice: (deviceId) => this.#delete("/notifications/devices", { deviceId }),
   };
 
   /** Files of messages, if the service has the plugin Attachments. */

@@ -8,13 +8,13 @@ from chat_aio.schema.notifications import (
     ConversationNotifications,
     NotificationLevel,
     NotificationSettings,
-    PushSubscription,
-    PushSubscriptions,
     QuietHours,
+    RegisteredDevice,
+    RegisteredDevices,
 )
 
 SETTINGS = ("notifications", "settings")
-SUBSCRIPTIONS = ("notifications", "subscriptions")
+DEVICES = ("notifications", "devices")
 
 
 class NotificationRoutes(Calls):
@@ -38,17 +38,20 @@ class NotificationRoutes(Calls):
         answer = await self._put(*_in(conversation_id), level=level)
         return read(ConversationNotifications, answer)
 
-    async def list_subscriptions(self) -> PushSubscriptions:
-        """The user's browsers, and the key to subscribe with."""
-        return read(PushSubscriptions, await self._get(*SUBSCRIPTIONS))
+    async def list_devices(self) -> RegisteredDevices:
+        """The user's devices, the kinds that may be registered, and the key of browsers."""
+        return read(RegisteredDevices, await self._get(*DEVICES))
 
-    async def subscribe(self, endpoint: str, keys: Mapping[str, str]) -> PushSubscription:
-        """Subscribe a browser to Web Push."""
-        answer = await self._post(*SUBSCRIPTIONS, endpoint=endpoint, keys=dict(keys))
-        return read(PushSubscription, answer["subscription"])
+    async def register_device(
+        self, kind: str, token: str, keys: Mapping[str, str] | None = None
+    ) -> RegisteredDevice:
+        """Register a device of the user; `keys` are those of a browser."""
+        given = None if keys is None else dict(keys)
+        answer = await self._post(*DEVICES, kind=kind, token=token, keys=given)
+        return read(RegisteredDevice, answer["device"])
 
-    async def unsubscribe(self, subscription_id: str) -> None:
-        await self._delete(*SUBSCRIPTIONS, subscription_id=subscription_id)
+    async def remove_device(self, device_id: str) -> None:
+        await self._delete(*DEVICES, device_id=device_id)
 
 
 def _in(conversation_id: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from chat_aio.schema.inputs import Input
 from chat_aio.schema.wire import Timestamp, Wire
 
 NotificationLevel = Literal["all", "mentions", "none"]
-MAX_ENDPOINT_LENGTH = 2_048
+MAX_TOKEN_LENGTH = 2_048
 
 
 def _keys(value: dict[str, str]) -> dict[str, str]:
@@ -41,11 +41,11 @@ def _object_of(*names: str) -> WithJsonSchema:
 PushKeys = Annotated[
     dict[StrictStr, StrictStr], AfterValidator(_keys), _object_of("p256dh", "auth")
 ]
-Endpoint = Annotated[
+DeviceToken = Annotated[
     StrictStr,
     checked_text(
-        lambda value: value.isascii() and 1 <= len(value) <= MAX_ENDPOINT_LENGTH,
-        f"must be a URL of at most {MAX_ENDPOINT_LENGTH} characters",
+        lambda value: value.isascii() and 1 <= len(value) <= MAX_TOKEN_LENGTH,
+        f"must be of 1 to {MAX_TOKEN_LENGTH} characters of ASCII",
     ),
 ]
 Hours = Annotated[dict[StrictStr, StrictStr], _object_of("start", "end", "timeZone")]
@@ -59,13 +59,17 @@ class NewNotificationLevel(Input):
     level: NotificationLevel | None = None
 
 
-class NewSubscription(Input):
-    endpoint: Endpoint
-    keys: PushKeys
+class NewDevice(Input):
+    """A device of a kind that the service has a channel for. The token of a browser (`web`) is the
+    endpoint of its subscription, and `keys` are the subscription's."""
+
+    kind: StrictStr
+    token: DeviceToken
+    keys: PushKeys | None = None
 
 
-class SubscriptionChoice(Input):
-    subscription_id: StrictStr
+class DeviceChoice(Input):
+    device_id: StrictStr
 
 
 class QuietHours(Wire):
@@ -87,21 +91,22 @@ class ConversationNotifications(Wire):
     is_default: bool
 
 
-class PushSubscription(Wire):
-    """A browser that gets Web Push; its endpoint is a secret, of which only the host is shown."""
+class RegisteredDevice(Wire):
+    """A browser or a phone that is notified; its token is a secret, and not shown."""
 
     id: str
-    host: str
+    kind: str
     created_at: Timestamp
 
 
-class SubscribedTo(Wire):
-    subscription: PushSubscription
+class DeviceRegistered(Wire):
+    device: RegisteredDevice
 
 
-class PushSubscriptions(Wire):
-    """The subscriptions of a user, and the key with which browsers subscribe
-    (`applicationServerKey`)."""
+class RegisteredDevices(Wire):
+    """The devices of a user, the kinds that may be registered, and the key with which browsers
+    subscribe (`applicationServerKey`), if `web` is among them."""
 
-    subscriptions: tuple[PushSubscription, ...]
-    public_key: str
+    devices: tuple[RegisteredDevice, ...]
+    kinds: tuple[str, ...]
+    public_key: str | None

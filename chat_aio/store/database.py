@@ -65,7 +65,7 @@ COLLECTIONS = (
     "notifications",
     "notification_settings",
     "notification_shown",
-    "push_subscriptions",
+    "notification_devices",
     "webhook_deliveries",
     "drafts",
     "attachments",

@@ -44,7 +44,7 @@ DOCUMENTS: dict[str, Any] = {
     "notifications": documents.NotificationDocument,
     "notification_settings": documents.NotificationSettingDocument,
     "notification_shown": documents.ShownDocument,
-    "push_subscriptions": documents.PushSubscriptionDocument,
+    "notification_devices": documents.DeviceDocument,
     "webhook_deliveries": documents.WebhookDeliveryDocument,
     "drafts": documents.DraftDocument,
     "attachments": documents.AttachmentDocument,

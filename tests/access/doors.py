@@ -108,11 +108,12 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/drafts/cancel": {"draftId": "{draft_id}"},
     "PUT /notifications/settings": {"quietHours": None},
     "PUT /conversations/{conversation_id}/notifications": {"level": "none"},
-    "POST /notifications/subscriptions": {
-        "endpoint": "https://fcm.googleapis.com/x",
+    "POST /notifications/devices": {
+        "kind": "web",
+        "token": "https://fcm.googleapis.com/x",
         "keys": {"p256dh": "BA" + "A" * 85, "auth": "A" * 22},
     },
-    "DELETE /notifications/subscriptions": {"subscriptionId": "x"},
+    "DELETE /notifications/devices": {"deviceId": "x"},
     "POST /conversations/group keyed": {"key": "a key"},
     "GET /conversations keyed": {"key": "a key"},
     "PUT /conversations/{conversation_id}/participants": {"participants": {"{asker}": "admin"}},

@@ -321,11 +321,11 @@ PUT /conversations/{conversation_id}/notifications -
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
-GET /notifications/subscriptions -
+GET /notifications/devices -
   mine            push      push    push    push    push    push    ban     push      401
-POST /notifications/subscriptions -
+POST /notifications/devices -
   mine            push      push    push    push    push    push    ban     push      401
-DELETE /notifications/subscriptions -
+DELETE /notifications/devices -
   mine            push      push    push    push    push    push    ban     push      401
 GET /conversations/{conversation_id}/drafts -
   group           read      read    ok      ok      ok      ok      ban     read      401

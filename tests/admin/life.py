@@ -250,9 +250,9 @@ async def _be_told(life: Life, database: Database) -> None:
     await database["notification_shown"].insert_one(
         {"_id": {"userId": USER, **here, "first": 1}, "userId": USER, **stretch, "at": PAST}
     )
-    endpoint, keys = "https://push.example/x", {"p256dh": "x", "auth": "x"}
-    row = {"_id": "s", "userId": USER, "endpoint": endpoint, "createdAt": PAST, "failures": 0}
-    await database["push_subscriptions"].insert_one({**row, **keys})
+    phone = {"kind": "fcm", "token": "x"}
+    row = {"_id": "s", "userId": USER, **phone, "keys": {}, "createdAt": PAST, "failures": 0}
+    await database["notification_devices"].insert_one(row)
     about = {"type": "reaction.added", **named, "state": "delivered"}
     await database["webhook_deliveries"].insert_one(
         a_row("e", at=PAST, **about, actorId=USER, affectedUserIds=["alice", USER], emoji="👍")
@@ -264,7 +264,7 @@ async def _be_told(life: Life, database: Database) -> None:
     life.rows["shown"] = [{**stretch, "at": at}]
     await database["drafts"].insert_one(a_draft(life.shared, USER, PAST))
     life.rows["draft"] = [{**here, "text": "so far", "startedAt": at}]
-    life.rows["pushSubscription"] = [{"endpoint": endpoint, "createdAt": at}]
+    life.rows["device"] = [{"deviceKind": "fcm", "token": "x", "createdAt": at}]
 
 
 async def _upload(life: Life, database: Database) -> None:

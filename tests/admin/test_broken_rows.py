@@ -188,7 +188,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("deleted_conversations", "departures"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
         ("notification_messages", "notifications", "notification_settings"),
-        ("notification_shown", "push_subscriptions", "drafts", "webhook_deliveries"),
+        ("notification_shown", "notification_devices", "drafts", "webhook_deliveries"),
         ("attachments", "attachment_bytes.files", "attachment_bytes.chunks"),
     ),
 }
@@ -285,8 +285,9 @@ async def be_notified(database: Database, world: World) -> None:
     await database["notification_shown"].insert_one(
         {"_id": stretch, **stretch, "last": 2, "at": now}
     )
-    row = {"userId": "alice", "endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}
-    await database["push_subscriptions"].insert_one(
+    keys = {"p256dh": "x", "auth": "x"}
+    row = {"userId": "alice", "kind": "web", "token": "https://push.example/x", "keys": keys}
+    await database["notification_devices"].insert_one(
         {"_id": "s", **row, "createdAt": now, "failures": 0}
     )
     await database["webhook_deliveries"].insert_one(a_row("e", actorId="alice"))

@@ -60,7 +60,7 @@ from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
 from tests.plugins.attachments.uploading import PNG
-from tests.plugins.notifications.pushing import a_subscription, make_push
+from tests.plugins.notifications.pushing import a_browser, make_push
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
@@ -491,9 +491,9 @@ async def choose(ada: ChatClient) -> None:
     assert (await mine.set_quiet_hours(None)).quiet_hours is None
     assert (await mine.get_level(group.id)).level == "all"
     assert (await mine.set_level(group.id, "none")) == (await mine.get_level(group.id))
-    given = a_subscription()
-    made = await mine.subscribe(given["endpoint"], given["keys"])
-    listed = await mine.list_subscriptions()
-    assert (made, listed.subscriptions) == (listed.subscriptions[0], (made,))
-    await mine.unsubscribe(made.id)
-    assert (await mine.list_subscriptions()).subscriptions == ()
+    given = a_browser()
+    made = await mine.register_device(**given)
+    listed = await mine.list_devices()
+    assert (made.kind, listed.devices, listed.kinds) == ("web", (made,), ("web",))
+    await mine.remove_device(made.id)
+    assert (await mine.list_devices()).devices == ()

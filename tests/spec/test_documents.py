@@ -70,7 +70,7 @@ from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 from tests.plugins.attachments.uploading import attached
-from tests.plugins.notifications.pushing import a_subscription, make_push
+from tests.plugins.notifications.pushing import a_browser, make_push
 from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
 from tests.plugins.webhooks.receiving import quick as webhooks_to
 from tests.plugins.webhooks.receiving import ready as webhooks_ready
@@ -359,7 +359,7 @@ async def be_notified(person: People, group_id: str, told: Told) -> None:
     await ada.chat.api.add_participants("ada", group_id, ["grace"])
     level = {"level": "all"}
     await grace.call("PUT", f"/conversations/{group_id}/notifications", json=level)
-    await ada.post("/notifications/subscriptions", a_subscription())
+    await ada.post("/notifications/devices", a_browser())
     await ready(ada.chat._context.database.handle)
     await ada.send(group_id, "first")
     async with grace.tab() as tab:

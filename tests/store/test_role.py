@@ -17,7 +17,7 @@ from chat_aio.plugins.webhooks.rows import DeadLetters
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from tests.admin.running import run
-from tests.plugins.notifications.pushing import a_subscription, make_push
+from tests.plugins.notifications.pushing import a_browser, make_push
 from tests.plugins.notifications.telling import Told, all_told, quick, ready
 from tests.plugins.webhooks.receiving import all_posted, receiving
 from tests.plugins.webhooks.receiving import quick as webhooks_to
@@ -64,8 +64,8 @@ async def test_the_role_is_enough_and_no_more(service: Client) -> None:
 
 async def test_the_role_is_enough_for_notifications(service: Client) -> None:
     """Also to read from storage what the oplog no longer has."""
-    told, push = Told(), make_push(max_subscriptions_per_user=1)
-    notifications = quick(told, channels=[push], max_attempts=2)
+    told, push = Told(), make_push()
+    notifications = quick(told, channels=[push], max_attempts=2, max_devices_per_user=1)
     database = service["chat"]
     options = Options(manage_indexes=False)
     lost = {"_id": "notifications", "token": None, "at": datetime.now(UTC)}
@@ -79,9 +79,9 @@ async def test_the_role_is_enough_for_notifications(service: Client) -> None:
         await notifications._set_level(request(path=own, body={"level": "all"}))
         await notifications._set_settings(request(path={}, body={}))
         for _ in range(2):
-            made = await notifications._subscribe(request(path={}, body=a_subscription()))
-        gone = {"subscriptionId": cast(Any, made["subscription"]).id}
-        await notifications._unsubscribe(request(path={}, body=gone))
+            made = await notifications._register_device(request(path={}, body=a_browser()))
+        gone = {"deviceId": cast(Any, made["device"]).id}
+        await notifications._remove_device(request(path={}, body=gone))
         seen = DeliveredMessage("m", group.id, 7, "alice")
         notifications.stream_opened("bob")
         notifications.message_delivered("bob", seen)

@@ -292,7 +292,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterable[Step]]] = {
     "notifications": _delete_as("notifications"),
     "notification_settings": _delete_as("notificationSettings"),
     "notification_shown": _delete_as("shown"),
-    "push_subscriptions": _delete_as("pushSubscriptions"),
+    "notification_devices": _delete_as("devices"),
     "webhook_deliveries": _webhook_steps,
     # By or for the user. They would expire within a minute.
     "drafts": lambda _, draft: [

@@ -186,7 +186,14 @@ LINES: Mapping[str, Lines] = {
         }
     ],
     "notification_shown": _fields("shown", "conversationId", "first", "last", at="at"),
-    "push_subscriptions": _fields("pushSubscription", "endpoint", createdAt="createdAt"),
+    "notification_devices": lambda _, device: [
+        {
+            "kind": "device",
+            "deviceKind": device["kind"],
+            "token": device["token"],
+            "createdAt": timestamp(device["createdAt"]),
+        }
+    ],
     "webhook_deliveries": _fields(
         "webhookEvent", "type", "conversationId", "messageId", "state", at="at"
     ),

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from chat_aio.actions.plugin_api import Conversation, PluginAPI
 from chat_aio.schema.inbox import UnreadTotals
-from chat_aio.schema.models import BareMessage
+from chat_aio.schema.models import BareMessage, User
 from chat_aio.schema.wire import timestamp
 from chat_aio.tasks import answered
 
@@ -20,7 +20,8 @@ class Notification:
 
     `count` is the number of messages of the conversation that it represents, this one the newest.
     `id` is the same at each try, so receivers can recognise a repetition. `unread` is the user's
-    number of unread messages at this try, with the option `inbox`.
+    number of unread messages at this try, with the option `inbox`. `sender` is the host's name and
+    image of the message's sender, if it has `profiles`.
     """
 
     user_id: str
@@ -30,6 +31,7 @@ class Notification:
     count: int = 1
     tries: int = 0
     unread: UnreadTotals | None = None
+    sender: User | None = None
 
     @property
     def id(self) -> str:
@@ -56,8 +58,14 @@ class Notification:
             "excerpt": self.excerpt,
             "mentioned": self.mentioned,
             "count": self.count,
+            **self._sender(),
             **self._numbers(),
         }
+
+    def _sender(self) -> dict[str, object]:
+        if self.sender is None:
+            return {}
+        return {"senderName": self.sender.name, "senderAvatarUrl": self.sender.avatar_url}
 
     def _numbers(self) -> dict[str, object]:
         """The unread messages, and as `badge` what the icon of an app shows."""

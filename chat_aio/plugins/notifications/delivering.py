@@ -109,14 +109,16 @@ class Delivery(Lanes):
 
     async def _try(self, row: Row, recipients: Recipients) -> bool:
         """Send by all channels that have not delivered yet; returns whether none has failed."""
+        message = recipients.audience.message
         notification = Notification(
             user_id=row["userId"],
-            message=recipients.audience.message,
+            message=message,
             conversation=recipients.audience.conversation,
             mentioned=row["userId"] in recipients.audience.mentions,
             count=row["count"],
             tries=row["tries"],
             unread=await self._unread_of(row["userId"]),
+            sender=(await self._api.find_users([message.sender_id])).get(message.sender_id),
         )
         done = set(row["done"])
         outcomes = await asyncio.gather(

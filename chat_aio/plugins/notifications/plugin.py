@@ -13,6 +13,7 @@ from chat_aio.plugins.deliveries.tries import Tries
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
 from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
 from chat_aio.plugins.notifications.delivering import Delivery
+from chat_aio.plugins.notifications.devices import DeviceChannel, Devices
 from chat_aio.plugins.notifications.preferences import Preferences, default_level
 from chat_aio.plugins.notifications.push import Push
 from chat_aio.plugins.notifications.quiet_hours import checked
@@ -22,18 +23,18 @@ from chat_aio.plugins.notifications.working import NAME, NotificationWorker
 from chat_aio.schema.models import OkResponse
 from chat_aio.schema.notifications import (
     ConversationNotifications,
+    DeviceChoice,
+    DeviceRegistered,
+    NewDevice,
     NewNotificationLevel,
     NewNotificationSettings,
-    NewSubscription,
     NotificationSettings,
-    PushSubscriptions,
-    SubscribedTo,
-    SubscriptionChoice,
+    RegisteredDevices,
 )
 
 SHOWN_SECONDS = 1.0
 SETTINGS = "/notifications/settings"
-SUBSCRIPTIONS = "/notifications/subscriptions"
+DEVICES = "/notifications/devices"
 IN_CONVERSATION = "/conversations/{conversation_id}/notifications"
 UNREADABLE = (ConversationNotFound, ForbiddenRead)
 
@@ -41,7 +42,7 @@ UNREADABLE = (ConversationNotFound, ForbiddenRead)
 class Notifications(Plugin):
     """Notifies users of messages that they have not seen `delay_seconds` after they were sent
     (docs/guides/notifications.md): by `deliver`, your async function, and by `channels`, such as
-    `Webhook(...)` and `Push(...)`.
+    `Webhook(...)`, `Push(...)` and your own `DeviceChannel`, which reaches phones.
 
     One process at a time does it. If it dies, another one goes on within `lease_seconds` and a
     third of them. A notification that fails is tried again, `max_attempts` times, at first after
@@ -52,6 +53,8 @@ class Notifications(Plugin):
     message, unless they have read it: for apps that hold a stream open on every page. With
     `once_until_read`, a user gets one notification for a conversation, with the number of messages,
     and the next one only after they have read that message.
+
+    A user has at most `max_devices_per_user` devices; a newer one replaces the oldest.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Notifications(Plugin):
         concurrency: int = 200,
         suppress_when: Literal["delivered", "read"] = "delivered",
         once_until_read: bool = False,
+        max_devices_per_user: int = 10,
     ) -> None:
         positive = (
             delivery_timeout_seconds,
@@ -75,13 +79,17 @@ class Notifications(Plugin):
             max_attempts,
             retry_backoff_seconds,
         )
-        if min(*positive, concurrency) <= 0:
+        if min(*positive, concurrency, max_devices_per_user) <= 0:
             raise ValueError("Notifications: times and numbers must be positive")
         if suppress_when not in ("delivered", "read"):
             raise ValueError('Notifications(suppress_when=...): "delivered" or "read"')
         own = [] if deliver is None else [Function(deliver, seconds=delivery_timeout_seconds)]
         self._channels = (*own, *channels)
-        self._push = next((channel for channel in channels if isinstance(channel, Push)), None)
+        to_devices = [channel for channel in channels if isinstance(channel, DeviceChannel)]
+        self._by_kind = {channel.kind: channel for channel in to_devices}
+        if len(self._by_kind) < len(to_devices):
+            raise ValueError("Notifications(channels=...): a kind of devices has one channel")
+        self._max_devices = max_devices_per_user
         self._delay = delay_seconds
         self._lease_seconds = lease_seconds
         self._tries = Tries(most=max_attempts, back_off=retry_backoff_seconds)
@@ -172,24 +180,24 @@ class Notifications(Plugin):
             ),
             PluginRoute(
                 method="GET",
-                path=SUBSCRIPTIONS,
-                handler=self._list_subscriptions,
-                response_model=PushSubscriptions,
+                path=DEVICES,
+                handler=self._list_devices,
+                response_model=RegisteredDevices,
                 errors=(PushUnsupported,),
             ),
             PluginRoute(
                 method="POST",
-                path=SUBSCRIPTIONS,
-                handler=self._subscribe,
-                request_model=NewSubscription,
-                response_model=SubscribedTo,
+                path=DEVICES,
+                handler=self._register_device,
+                request_model=NewDevice,
+                response_model=DeviceRegistered,
                 errors=(InvalidInput, PushUnsupported),
             ),
             PluginRoute(
                 method="DELETE",
-                path=SUBSCRIPTIONS,
-                handler=self._unsubscribe,
-                request_model=SubscriptionChoice,
+                path=DEVICES,
+                handler=self._remove_device,
+                request_model=DeviceChoice,
                 response_model=OkResponse,
                 errors=(InvalidInput, PushUnsupported),
             ),
@@ -241,36 +249,51 @@ class Notifications(Plugin):
         level = given.level or default_level(conversation)
         return {"level": level, "isDefault": given.level is None}
 
-    async def _list_subscriptions(self, request: PluginRequest) -> Mapping[str, object]:
-        """The caller's subscriptions to Web Push, the oldest first, and the key to subscribe with.
+    async def _list_devices(self, request: PluginRequest) -> Mapping[str, object]:
+        """The caller's devices, the oldest first, the kinds that may be registered, and the key
+        with which browsers subscribe.
 
         Raises PushUnsupported.
         """
-        push = self._require_push()
-        found = await push.list_subscriptions(request.user_id)
-        return {"subscriptions": found, "publicKey": push.public_key}
+        self._require_devices()
+        push = self._by_kind.get(Push.kind)
+        return {
+            "devices": await Devices(self.api).list_registered(request.user_id),
+            "kinds": sorted(self._by_kind),
+            "publicKey": push.public_key if isinstance(push, Push) else None,
+        }
 
-    async def _subscribe(self, request: PluginRequest) -> Mapping[str, object]:
-        """Subscribe a browser to Web Push, with what its `PushManager` has returned. The oldest one
-        is removed if there are too many.
-
-        Raises InvalidInput and PushUnsupported.
-        """
-        given = request.read(NewSubscription)
-        push = self._require_push()
-        made = await push.subscribe(request.user_id, given.endpoint, given.keys)
-        return {"subscription": made}
-
-    async def _unsubscribe(self, request: PluginRequest) -> Mapping[str, object]:
-        """Remove a subscription of the caller. Repeating it is allowed.
+    async def _register_device(self, request: PluginRequest) -> Mapping[str, object]:
+        """Register a device of the caller, also one of another user before. The oldest one is
+        removed if there are too many.
 
         Raises InvalidInput and PushUnsupported.
         """
-        given = request.read(SubscriptionChoice)
-        await self._require_push().unsubscribe(request.user_id, given.subscription_id)
+        given = request.read(NewDevice)
+        self._require_devices()
+        channel = self._by_kind.get(given.kind)
+        if channel is None:
+            raise InvalidInput(f"kind must be one of {', '.join(sorted(self._by_kind))}")
+        keys = given.keys or {}
+        try:
+            channel.check(given.token, keys)
+        except ValueError as error:
+            raise InvalidInput(str(error)) from None
+        made = await Devices(self.api).register(
+            request.user_id, given.kind, given.token, keys, most=self._max_devices
+        )
+        return {"device": made}
+
+    async def _remove_device(self, request: PluginRequest) -> Mapping[str, object]:
+        """Remove a device of the caller. Repeating it is allowed.
+
+        Raises InvalidInput and PushUnsupported.
+        """
+        given = request.read(DeviceChoice)
+        self._require_devices()
+        await Devices(self.api).remove(request.user_id, given.device_id)
         return {"ok": True}
 
-    def _require_push(self) -> Push:
-        if self._push is None:
+    def _require_devices(self) -> None:
+        if not self._by_kind:
             raise PushUnsupported
-        return self._push

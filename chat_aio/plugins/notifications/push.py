@@ -3,36 +3,24 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
-from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 from chat_aio.actions.plugin_api import PluginAPI
-from chat_aio.errors import InvalidInput, SetupError
-from chat_aio.plugins.deliveries.rows import Row, has_types
+from chat_aio.errors import SetupError
 from chat_aio.plugins.deliveries.tries import DeliveryFailed
-from chat_aio.plugins.notifications.channels import Channel, Notification
+from chat_aio.plugins.notifications.channels import Notification
+from chat_aio.plugins.notifications.devices import Device, DeviceChannel, DeviceGone
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
-from chat_aio.plugins.own_collection import OwnCollection
-from chat_aio.schema.notifications import PushSubscription
 from chat_aio.schema.wire import json_from
 
 GONE = (404, 410)
-MOST_FAILURES = 30
-"""A subscription that has failed so often in a row is removed."""
 
 TOKEN_SECONDS = 3_600
 HOLDS_SECONDS = 12 * 3_600
 """How long a token for a push service is used, and how long it would be valid."""
-
-_TYPES = {
-    **dict.fromkeys(("_id", "userId", "endpoint", "p256dh", "auth"), str),
-    "createdAt": datetime,
-    "failures": int,
-}
 
 
 def public_connector() -> TCPConnector:
@@ -40,17 +28,15 @@ def public_connector() -> TCPConnector:
     return TCPConnector(resolver=PublicResolver(), limit=0)
 
 
-class Push(Channel):
-    """Sends notifications to the subscriptions of a user, encrypted and signed with the VAPID key
-    (the private key as base64url or DER; `subject` is such as `mailto:ops@example.org`).
+class Push(DeviceChannel):
+    """Sends notifications to the browsers of a user, encrypted and signed with the VAPID key (the
+    private key as base64url or DER; `subject` is such as `mailto:ops@example.org`). The token of a
+    browser is the endpoint of its subscription.
 
-    A user has at most `max_subscriptions_per_user` subscriptions; a newer one replaces the oldest.
-    One that the push service no longer knows is removed. Raises SetupError without the package
-    pywebpush.
+    Raises SetupError without the package pywebpush.
     """
 
-    name = "push"
-    _rows = OwnCollection("push_subscriptions")
+    kind = "web"
 
     def __init__(
         self,
@@ -58,23 +44,22 @@ class Push(Channel):
         subject: str,
         *,
         hosts: Sequence[str] = PUSH_HOSTS,
-        max_subscriptions_per_user: int = 10,
         seconds: float = 5.0,
         ttl_seconds: int = 86_400,
         connector: Callable[[], TCPConnector] = public_connector,
     ) -> None:
         try:
             from py_vapid import Vapid02
-            from pywebpush import WebPusher
+            from pywebpush import WebPusher, WebPushException
         except ImportError:
             raise SetupError(
                 "Web Push needs the extra notifications (docs/start/installation.md)"
             ) from None
         self._vapid: Any = Vapid02.from_string(private_key)
         self._pusher = WebPusher
+        self._impossible = (ValueError, TypeError, WebPushException)
         self._subject = subject
         self._hosts = tuple(hosts)
-        self._max_subscriptions_per_user = max_subscriptions_per_user
         self._timeout = ClientTimeout(total=seconds)
         self._ttl = str(ttl_seconds)
         self._connector = connector
@@ -90,7 +75,7 @@ class Push(Channel):
         return str(b64urlencode(point))
 
     async def open(self, api: PluginAPI) -> None:
-        self._api = api
+        await super().open(api)
         self._session = ClientSession(
             connector=self._connector(), timeout=self._timeout, cookie_jar=DummyCookieJar()
         )
@@ -98,84 +83,26 @@ class Push(Channel):
     async def close(self) -> None:
         await self._session.close()
 
-    async def subscribe(
-        self, user_id: str, endpoint: str, keys: Mapping[str, str]
-    ) -> PushSubscription:
-        """Store a subscription; one of another user in the same browser becomes this user's. Raises
-        InvalidInput for an endpoint that is not allowed."""
-        self._host_of(endpoint)
-        here = {"_id": sha256(endpoint.encode()).hexdigest()[:32]}
-        fields = {
-            "userId": user_id,
-            "endpoint": endpoint,
-            **keys,
-            "createdAt": self._api.now(),
-            "failures": 0,
-        }
-        await self._api.write(lambda: self._rows.update_one(here, {"$set": fields}, upsert=True))
-        # The oldest go: a browser that is used renews its subscription.
-        surplus = (await self._list(user_id))[: -self._max_subscriptions_per_user]
-        ids = [row["_id"] for row in surplus]
-        await self._api.write(lambda: self._rows.delete_many({"_id": {"$in": ids}}))
-        return _shown({**here, **fields})
+    def check(self, token: str, keys: Mapping[str, str]) -> None:
+        if not keys:
+            raise ValueError("keys of the subscription are missing")
+        self._host_of(token)
 
-    async def list_subscriptions(self, user_id: str) -> list[PushSubscription]:
-        return [*map(_shown, await self._list(user_id))]
-
-    async def unsubscribe(self, user_id: str, subscription_id: str) -> None:
-        """Remove a subscription of a user, if there is one."""
-        here = {"_id": subscription_id, "userId": user_id}
-        await self._api.write(lambda: self._rows.delete_one(here))
-
-    async def send(self, notification: Notification, done: set[str]) -> None:
-        rows = await self._list(notification.user_id)
-        left = [row for row in rows if _mark(row) not in done]
-        if not left:
-            return
+    async def send_to(self, device: Device, notification: Notification) -> None:
         data = json_from(notification.brief())
-        outcomes = await asyncio.gather(
-            *(self._send_one(row, data) for row in left), return_exceptions=True
-        )
-        failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-        done |= {
-            # By subscription: after one dead browser the others must not ring twice.
-            _mark(row)
-            for row, outcome in zip(left, outcomes, strict=True)
-            if outcome not in failed
-        }
-        if failed:
-            raise failed[0]
-
-    async def _list(self, user_id: str) -> list[Row]:
-        found: list[Row] = await self._api.read(
-            lambda: self._rows.find({"userId": user_id}).sort("createdAt", 1).to_list(None)
-        )
-        return [row for row in found if has_types(row, _TYPES)]
-
-    async def _send_one(self, row: Row, data: bytes) -> None:
-        """Send to one subscription, or remove it if it is gone. Raises DeliveryFailed."""
         try:
-            host = self._host_of(row["endpoint"])
-            keys = {name: row[name] for name in ("p256dh", "auth")}
-            pusher = self._pusher({"endpoint": row["endpoint"], "keys": keys})
+            host = self._host_of(device.token)
+            pusher = self._pusher({"endpoint": device.token, "keys": device.keys})
             body: bytes = (await asyncio.to_thread(pusher.encode, data))["body"]
-        except (InvalidInput, ValueError):
-            await self._remove(row)  # Of hosts that are no longer allowed, or with impossible keys.
-            return
-        status = await self._post(row["endpoint"], body)
+        except self._impossible:
+            # Of hosts that are no longer allowed, or with impossible keys.
+            raise DeviceGone from None
+        status = await self._post(device.token, body)
         if status in GONE:
-            await self._remove(row)
-        elif not 200 <= status < 300:
-            if row["failures"] + 1 >= MOST_FAILURES:
-                await self._remove(row)
-            else:
-                more = {"$inc": {"failures": 1}}
-                await self._api.write(lambda: self._rows.update_one({"_id": row["_id"]}, more))
+            raise DeviceGone
+        if not 200 <= status < 300:
             said = f"answered {status}" if status else "did not answer"
             raise DeliveryFailed(f"{host} {said}")
-        elif row["failures"]:
-            here = {"_id": row["_id"]}
-            await self._api.write(lambda: self._rows.update_one(here, {"$set": {"failures": 0}}))
 
     async def _post(self, endpoint: str, body: bytes) -> int:
         """The status of the answer, 0 for none in time."""
@@ -212,18 +139,4 @@ class Push(Channel):
         try:
             return host_of(endpoint, self._hosts)
         except ValueError as error:
-            raise InvalidInput(f"endpoint {error}") from None
-
-    async def _remove(self, row: Row) -> None:
-        # Not one that was renewed in the meantime.
-        here = {"_id": row["_id"], "createdAt": row["createdAt"]}
-        await self._api.write(lambda: self._rows.delete_one(here))
-
-
-def _mark(row: Row) -> str:
-    return f"push:{row['_id']}"
-
-
-def _shown(row: Row) -> PushSubscription:
-    host = urlsplit(row["endpoint"]).hostname or ""
-    return PushSubscription(id=row["_id"], host=host, created_at=row["createdAt"])
+            raise ValueError(f"token {error}") from None

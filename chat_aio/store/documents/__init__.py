@@ -61,10 +61,10 @@ from chat_aio.store.documents.moderation import (
     ReportDocument,
 )
 from chat_aio.store.documents.notifications import (
+    DeviceDocument,
     NotificationDocument,
     NotificationMessageDocument,
     NotificationSettingDocument,
-    PushSubscriptionDocument,
     ShownDocument,
     WebhookDeliveryDocument,
 )
@@ -90,6 +90,7 @@ __all__ = [
     "DailyStatsDocument",
     "DeletedConversationDocument",
     "DepartureDocument",
+    "DeviceDocument",
     "DraftDocument",
     "ForwardedFromDocument",
     "HeldMessageDocument",
@@ -107,7 +108,6 @@ __all__ = [
     "PositionDocument",
     "PresenceDocument",
     "ProcessDocument",
-    "PushSubscriptionDocument",
     "ReactionDocument",
     "ReportDocument",
     "SearchFields",

@@ -64,14 +64,16 @@ class ShownDocument(TypedDict):
     at: datetime
 
 
-class PushSubscriptionDocument(TypedDict):
-    """A browser's subscription to Web Push; `_id` is a hash of the endpoint."""
+class DeviceDocument(TypedDict):
+    """A browser or a phone that a user has registered; `_id` is a hash of kind and token. `token`
+    is its address in the push service of its `kind`; `keys` are those of a browser (`web`), else
+    empty. `failures` counts failed deliveries in a row."""
 
     _id: str
     userId: str
-    endpoint: str
-    p256dh: str
-    auth: str
+    kind: str
+    token: str
+    keys: dict[str, str]
     createdAt: datetime
     failures: int
 

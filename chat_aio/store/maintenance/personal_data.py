@@ -53,7 +53,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "notifications": ("userId",),
     "notification_settings": ("userId",),
     "notification_shown": ("userId",),
-    "push_subscriptions": ("userId",),
+    "notification_devices": ("userId",),
     "webhook_deliveries": ("actorId", "affectedUserIds"),
     "drafts": ("senderId", "askedByUserId", "stoppedBy"),
     "attachments": ("userId",),
@@ -69,7 +69,7 @@ INDEXED = {
     "presence": "_id",
     "notifications": "userId",
     "notification_settings": "userId",
-    "push_subscriptions": "userId",
+    "notification_devices": "userId",
     "attachments": "userId",
 }
 """The collections in which an index on this field finds the documents that concern a user."""

@@ -54,6 +54,11 @@ class Browser:
         keys = {"p256dh": text_of(point), "auth": text_of(self.secret)}
         return {"endpoint": self.endpoint, "expirationTime": None, "keys": keys}
 
+    @property
+    def device(self) -> dict[str, Any]:
+        """What a page registers."""
+        return {"kind": "web", "token": self.endpoint, "keys": self.subscription["keys"]}
+
     def read(self, body: bytes) -> bytes:
         found: bytes = http_ece.decrypt(
             body, private_key=self.key, auth_secret=self.secret, version="aes128gcm"
@@ -61,8 +66,8 @@ class Browser:
         return found
 
 
-def a_subscription(place: str = HOST) -> dict[str, Any]:
-    return Browser(f"https://{place}/{secrets.token_hex(8)}").subscription
+def a_browser(place: str = HOST) -> dict[str, Any]:
+    return Browser(f"https://{place}/{secrets.token_hex(8)}").device
 
 
 class _Here(AbstractResolver):

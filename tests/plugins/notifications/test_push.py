@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from chat_aio.plugins.notifications.devices import MOST_FAILURES
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of, is_public
-from chat_aio.plugins.notifications.push import MOST_FAILURES
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from tests.conftest import Database, MakePeople
 from tests.plugins.notifications.pushing import (
     Browser,
     PushService,
-    a_subscription,
+    a_browser,
     make_push,
     push_service,
 )
@@ -24,7 +24,7 @@ from tests.plugins.notifications.telling import Told, all_told, eventually, quic
 from tests.support.people import Person
 from tests.support.processes import until
 
-SUBSCRIPTIONS = "/notifications/subscriptions"
+DEVICES = "/notifications/devices"
 
 
 @pytest.fixture
@@ -39,9 +39,9 @@ async def service(tmp_path: Path) -> AsyncIterator[PushService]:
 
 
 async def subscribe(who: Person, browser: Browser) -> str:
-    answer = await who.post(SUBSCRIPTIONS, browser.subscription)
+    answer = await who.post(DEVICES, browser.device)
     assert answer.status == 200, answer
-    return str(answer.json["subscription"]["id"])
+    return str(answer.json["device"]["id"])
 
 
 async def test_a_browser_can_read_what_is_sent_to_it(
@@ -51,12 +51,11 @@ async def test_a_browser_can_read_what_is_sent_to_it(
     await ready(database)
     alice, bob = people("alice"), people("bob")
     one, other = service.browser("one"), service.browser("other")
-    for subscription in (one, other):
-        await subscribe(bob, subscription)
-    listed = (await bob.get(SUBSCRIPTIONS)).json
-    assert [subscription["host"] for subscription in listed["subscriptions"]] == [
-        "push.example"
-    ] * 2
+    for browser in (one, other):
+        await subscribe(bob, browser)
+    listed = (await bob.get(DEVICES)).json
+    assert [device["kind"] for device in listed["devices"]] == ["web"] * 2
+    assert listed["kinds"] == ["web"]
     assert len(listed["publicKey"]) == 87
     sent = await alice.send(await alice.group("bob", name="Crew"), "hello")
     await all_told(database, 1)
@@ -99,9 +98,28 @@ async def test_subscriptions_that_are_gone_are_removed(
         await subscribe(bob, service.browser(name))
     await people("alice").send(await people("alice").direct("bob"), "hi")
     await all_told(database, 1)
-    rows = await database["push_subscriptions"].find().to_list(None)
-    assert [row["endpoint"].rpartition("/")[2] for row in rows] == ["there"]
+    rows = await database["notification_devices"].find().to_list(None)
+    assert [row["token"].rpartition("/")[2] for row in rows] == ["there"]
     assert len(service.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "keys", [{}, {"p256dh": "x", "auth": "x"}, {"p256dh": 5, "auth": 5}, {"p256dh": "é" * 9}]
+)
+async def test_browsers_with_impossible_keys_are_removed(
+    serve: MakePeople, database: Database, service: PushService, keys: dict[str, Any]
+) -> None:
+    """Another program has written them."""
+    people = await serve(plugins=[quick(channels=[service.push()])])
+    await ready(database)
+    row = {**service.browser("one").device, "keys": keys, "createdAt": datetime.now(UTC)}
+    row = {"_id": "one", "userId": "bob", "failures": 0, **row}
+    devices = database["notification_devices"]
+    await devices.insert_one(row, bypass_document_validation=True)
+    await people("alice").send(await people("alice").direct("bob"), "hi")
+    await all_told(database, 1)
+    assert await database["notification_devices"].count_documents({}) == 0
+    assert await database["notifications"].count_documents({"state": "delivered"}) == 1
 
 
 async def test_only_those_that_failed_are_tried_again(
@@ -121,11 +139,9 @@ async def test_only_those_that_failed_are_tried_again(
     await all_told(database, 1)
     paths = [path for path, _, _ in service.requests]
     assert (paths.count("/good"), paths.count("/bad")) == (1, 3)
-    rows = database["push_subscriptions"]
+    rows = database["notification_devices"]
     assert await rows.count_documents({"failures": 0}) == 2
-    await rows.update_one(
-        {"endpoint": {"$regex": "/bad$"}}, {"$set": {"failures": MOST_FAILURES - 1}}
-    )
+    await rows.update_one({"token": {"$regex": "/bad$"}}, {"$set": {"failures": MOST_FAILURES - 1}})
     bad += [500]
     await alice.send(direct, "again")
     await all_told(database, 2)
@@ -139,10 +155,10 @@ async def test_rows_of_other_programs_are_left_out(
     people = await serve(plugins=[quick(told, channels=[make_push()])])
     await ready(database)
     bob = people("bob")
-    await bob.post(SUBSCRIPTIONS, a_subscription())
-    bad = {"_id": 5, "userId": "bob", "endpoint": ["x"], "createdAt": "never"}
-    await database["push_subscriptions"].insert_one(bad, bypass_document_validation=True)
-    assert len((await bob.get(SUBSCRIPTIONS)).json["subscriptions"]) == 1
+    await bob.post(DEVICES, a_browser())
+    bad = {"_id": 5, "userId": "bob", "token": ["x"], "createdAt": "never"}
+    await database["notification_devices"].insert_one(bad, bypass_document_validation=True)
+    assert len((await bob.get(DEVICES)).json["devices"]) == 1
     row = {"_id": 5, "userId": "carol", "state": "waiting", "at": datetime(2020, 1, 1, tzinfo=UTC)}
     await database["notifications"].insert_one(row, bypass_document_validation=True)
     await people("alice").send(await people("alice").direct("carol"), "hi")
@@ -152,25 +168,23 @@ async def test_rows_of_other_programs_are_left_out(
 async def test_a_browser_belongs_to_whoever_has_subscribed_it_last_and_a_user_has_few(
     serve: MakePeople, database: Database
 ) -> None:
-    people = await serve(
-        plugins=[quick(Told(), channels=[make_push(max_subscriptions_per_user=2)])]
-    )
+    people = await serve(plugins=[quick(Told(), channels=[make_push()], max_devices_per_user=2)])
     alice, bob = people("alice"), people("bob")
-    shared = a_subscription()
+    shared = a_browser()
     for who in (alice, bob, bob):
-        await who.post(SUBSCRIPTIONS, shared)
-    assert (await alice.get(SUBSCRIPTIONS)).json["subscriptions"] == []
-    (mine,) = (await bob.get(SUBSCRIPTIONS)).json["subscriptions"]
+        await who.post(DEVICES, shared)
+    assert (await alice.get(DEVICES)).json["devices"] == []
+    (mine,) = (await bob.get(DEVICES)).json["devices"]
     for _ in range(2):
-        await bob.post(SUBSCRIPTIONS, a_subscription())
-    listed = (await bob.get(SUBSCRIPTIONS)).json["subscriptions"]
+        await bob.post(DEVICES, a_browser())
+    listed = (await bob.get(DEVICES)).json["devices"]
     assert len(listed) == 2
     assert mine not in listed
     for who, count in ((alice, 2), (bob, 1)):
-        given = {"subscriptionId": listed[0]["id"]}
-        answer = await who.call("DELETE", SUBSCRIPTIONS, json=given)
+        given = {"deviceId": listed[0]["id"]}
+        answer = await who.call("DELETE", DEVICES, json=given)
         assert answer.json == {"ok": True}
-        assert len((await bob.get(SUBSCRIPTIONS)).json["subscriptions"]) == count
+        assert len((await bob.get(DEVICES)).json["devices"]) == count
 
 
 @pytest.mark.parametrize(
@@ -206,8 +220,8 @@ async def test_a_browser_belongs_to_whoever_has_subscribed_it_last_and_a_user_ha
 )
 async def test_endpoints_elsewhere_are_refused(serve: MakePeople, endpoint: str) -> None:
     bob = (await serve(plugins=[quick(Told(), channels=[make_push()])]))("bob")
-    given = {**a_subscription(), "endpoint": endpoint}
-    assert (await bob.post(SUBSCRIPTIONS, given)).code == "INVALID_INPUT"
+    given = {**a_browser(), "token": endpoint}
+    assert (await bob.post(DEVICES, given)).code == "INVALID_INPUT"
 
 
 @pytest.mark.parametrize(
@@ -215,8 +229,8 @@ async def test_endpoints_elsewhere_are_refused(serve: MakePeople, endpoint: str)
 )
 async def test_keys_that_cannot_be_are_refused(serve: MakePeople, keys: Any) -> None:
     bob = (await serve(plugins=[quick(Told(), channels=[make_push()])]))("bob")
-    given = {**a_subscription(), "keys": keys}
-    assert (await bob.post(SUBSCRIPTIONS, given)).code == "INVALID_INPUT"
+    given = {**a_browser(), "keys": keys}
+    assert (await bob.post(DEVICES, given)).code == "INVALID_INPUT"
 
 
 def test_the_known_push_services_are_allowed() -> None:
@@ -304,16 +318,15 @@ async def test_thousands_of_dead_endpoints_do_not_stall_the_others(
 
     service.answer = lambda path: 201 if path == "/alive" else never()
     alice, bob = people("alice"), people("bob")
-    dead = service.browser("dead").subscription
+    dead = service.browser("dead").device
     now = datetime.now(UTC)
-    await database["push_subscriptions"].insert_many(
+    await database["notification_devices"].insert_many(
         {
             "_id": f"s{number}",
             "userId": f"u{number}",
-            "endpoint": dead["endpoint"],
+            **dead,
             "createdAt": now,
             "failures": 0,
-            **dead["keys"],
         }
         for number in range(count)
     )

@@ -53,7 +53,8 @@ export const named: {
   },
   notifications: {
     getSettings: true, setQuietHours: true, getLevel: true, setLevel: true,
-    listSubscriptions: true, subscribe: true, unsubscribe: true,
+    enablePush: true, disablePush: true,
+    listDevices: true, registerDevice: true, removeDevice: true,
   },
   attachments: {
     upload: true, get: true, getThumbnail: true, url: true, needsHeaders: true,
