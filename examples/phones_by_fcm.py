@@ -3,15 +3,15 @@
     pip install ../chat_aio PyJWT cryptography  # docs/start/installation.md
     FCM_ACCOUNT=service-account.json python examples/phones_by_fcm.py
 
-It was tested against a stand-in, and never against the real service: try it with a project of yours
-before you rely on it. The app registers its token after a login, and whenever Firebase gives it a
-new one:
+It was tested against an endpoint of the tests, and never against the real service: try it with a
+project of yours before you rely on it. The app registers its token after a login, and whenever
+Firebase gives it a new one:
 
     curl -H "X-User: ada" http://127.0.0.1:8000/api/chat/notifications/devices \\
       --json '{"kind": "fcm", "token": "THE TOKEN"}'
 
 At a logout it removes the device, and deletes its token, so that nothing on its way is shown to the
-next user. The header stands in for your login.
+next user. The header is in place of your login.
 """
 
 import asyncio

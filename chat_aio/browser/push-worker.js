@@ -41,7 +41,7 @@
   /** One for each conversation: it replaces the one before, and counts its messages.
    * @param {any} pushed @param {any} settings */
   async function showMessage({ conversationId, messageId, seq, ...pushed }, settings) {
-    if (typeof conversationId !== "string") throw new TypeError("not a notification of a chat");
+    if (typeof conversationId !== "string") throw new TypeError("conversationId");
     const [before] = await registration.getNotifications({ tag: conversationId });
     // Notifications are delivered at least once, and this one is on the screen.
     if (before?.data?.seq >= seq) return;

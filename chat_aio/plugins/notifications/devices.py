@@ -15,7 +15,7 @@ from chat_aio.plugins.own_collection import OwnCollection
 from chat_aio.schema.notifications import RegisteredDevice
 
 MOST_FAILURES = 30
-"""A device that has failed so often in a row is removed."""
+"""A device is removed after this number of failures in a row."""
 
 _TYPES = {
     **dict.fromkeys(("_id", "userId", "kind", "token"), str),
