@@ -105,12 +105,9 @@
     const { publicKey, devicesUrl, credentials } = settings;
     const key = { userVisibleOnly: true, applicationServerKey: publicKey };
     const { endpoint, keys } = (await registration.pushManager.subscribe(key)).toJSON();
-    const answer = await fetch(devicesUrl, {
-      method: "POST",
-      credentials,
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ kind: "web", token: endpoint, keys }),
-    });
+    const given = JSON.stringify({ kind: "web", token: endpoint, keys });
+    const body = new Blob([given], { type: "application/json" });
+    const answer = await fetch(devicesUrl, { method: "POST", credentials, body });
     if (!answer.ok) return;
     const { device } = await answer.json();
     const changed = { ...settings, deviceId: device.id, endpoint };

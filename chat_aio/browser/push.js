@@ -5,7 +5,7 @@
  * that is on its way to the former user is shown to them.
  */
 
-/** @typedef {import("./chat.js").PushOptions} PushOptions */
+/** @typedef {(opened: {conversationId: string, messageId: string}) => void} OnOpen */
 
 const SETTINGS = "chat-aio-push";
 const OPENING = "chat-aio.opening";
@@ -14,7 +14,7 @@ export class Push {
   #calls;
   /** @type {ServiceWorkerRegistration | null} */
   #registration = null;
-  /** @type {PushOptions["onOpen"]} */
+  /** @type {OnOpen | undefined} */
   #onOpen;
   #listens = false;
   /** @type {number | undefined} */
@@ -30,7 +30,8 @@ export class Push {
     this.#calls = calls;
   }
 
-  /** @param {PushOptions} given */
+  /** With the `PushOptions` of chat.js.
+   * @param {any} given */
   async enable({ ask = true, onOpen, ...options }) {
     if (!isAvailable()) {
       if (!ask) return null;
@@ -47,7 +48,7 @@ export class Push {
     return navigator.locks.request(SETTINGS, () => this.#enable(ask, options));
   }
 
-  /** @param {boolean} ask @param {PushOptions} options */
+  /** @param {boolean} ask @param {any} options */
   async #enable(ask, { worker = "/chat-aio/push-worker.js", scope, ...shown }) {
     const script = new URL(worker, location.href);
     const place = scope ? new URL(scope, location.href) : new URL("./", script);
@@ -91,7 +92,7 @@ export class Push {
   }
 
   /** The user has read, or has got, messages in another place.
-   * @param {import("./chat.js").ChatEvent} event */
+   * @param {any} event */
   notice(event) {
     if (event.type === "unread.updated") this.noticeUnread(event);
     if (event.type === "read.updated" && event.unreadCount === 0 && this.#registration) {
@@ -99,13 +100,13 @@ export class Push {
     }
   }
 
-  /** @param {import("./chat.js").UnreadTotals} totals */
+  /** @param {{unmuted: {messages: number}}} totals */
   noticeUnread({ unmuted }) {
     this.#unread = unmuted.messages;
     if (this.#registration) setBadge(this.#unread);
   }
 
-  /** @param {PushOptions["onOpen"]} onOpen */
+  /** @param {OnOpen | undefined} onOpen */
   #listen(onOpen) {
     this.#onOpen = onOpen;
     if (this.#listens) return;
