@@ -247,6 +247,13 @@ const DOTS = /\/\.\.?(\/|$)/;
 const NONE_NAMED = {
   ...{ members: [], name: [], metadata: [], reactions: [], pins: [], ownMarks: [], removed: [] },
 };
+/** @type {{[code: string]: [status: number, message: string]}} */
+const PUSH_ERRORS = {
+  PUSH_DENIED: [403, "The browser may not show notifications."],
+  PUSH_UNAVAILABLE: [501, "This browser has no Web Push here."],
+  PUSH_UNSUPPORTED: [501, "The service has no Web Push."],
+  PUSH_FAILED: [0, "The browser could not subscribe to Web Push."],
+};
 const NO_PATH = { status: 404, code: "NOT_FOUND", message: "There is no such path." };
 
 const EVENT_TYPES = [
@@ -299,7 +306,10 @@ export class Chat {
         devicesUrl: String(await this.#urlOf("/notifications/devices", {})),
         credentials: options.credentials,
       }),
-      error: (status, code, message, cause) => new ChatError({ status, code, message, cause }),
+      error: (code, cause) => {
+        const [status, message] = PUSH_ERRORS[code];
+        return new ChatError({ status, code, message, cause });
+      },
     });
   }
 

@@ -41,7 +41,7 @@
   /** One for each conversation: it replaces the one before, and counts its messages.
    * @param {any} pushed @param {any} settings */
   async function showMessage({ conversationId, messageId, seq, ...pushed }, settings) {
-    if (typeof conversationId !== "string") throw new TypeError("not a notification of a chat");
+    if (typeof conversationId !== "string") throw new TypeError("conversationId");
     const [before] = await registration.getNotifications({ tag: conversationId });
     // Notifications are delivered at least once, and this one is on the screen.
     if (before?.data?.seq >= seq) return;
@@ -105,12 +105,9 @@
     const { publicKey, devicesUrl, credentials } = settings;
     const key = { userVisibleOnly: true, applicationServerKey: publicKey };
     const { endpoint, keys } = (await registration.pushManager.subscribe(key)).toJSON();
-    const answer = await fetch(devicesUrl, {
-      method: "POST",
-      credentials,
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ kind: "web", token: endpoint, keys }),
-    });
+    const given = JSON.stringify({ kind: "web", token: endpoint, keys });
+    const body = new Blob([given], { type: "application/json" });
+    const answer = await fetch(devicesUrl, { method: "POST", credentials, body });
     if (!answer.ok) return;
     const { device } = await answer.json();
     const changed = { ...settings, deviceId: device.id, endpoint };

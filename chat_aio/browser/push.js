@@ -5,7 +5,7 @@
  * that is on its way to the former user is shown to them.
  */
 
-/** @typedef {import("./chat.js").PushOptions} PushOptions */
+/** @typedef {(opened: {conversationId: string, messageId: string}) => void} OnOpen */
 
 const SETTINGS = "chat-aio-push";
 const OPENING = "chat-aio.opening";
@@ -14,7 +14,7 @@ export class Push {
   #calls;
   /** @type {ServiceWorkerRegistration | null} */
   #registration = null;
-  /** @type {PushOptions["onOpen"]} */
+  /** @type {OnOpen | undefined} */
   #onOpen;
   #listens = false;
   /** @type {number | undefined} */
@@ -25,29 +25,30 @@ export class Push {
    *   registerDevice: (given: any) => Promise<any>,
    *   removeDevice: (deviceId: string) => Promise<any>,
    *   settings: () => Promise<{devicesUrl: string, credentials?: RequestCredentials}>,
-   *   error: (status: number, code: string, message: string, cause?: unknown) => Error}} calls */
+   *   error: (code: string, cause?: unknown) => Error}} calls */
   constructor(calls) {
     this.#calls = calls;
   }
 
-  /** @param {PushOptions} given */
+  /** With the `PushOptions` of chat.js.
+   * @param {any} given */
   async enable({ ask = true, onOpen, ...options }) {
     if (!isAvailable()) {
       if (!ask) return null;
-      throw this.#calls.error(501, "PUSH_UNAVAILABLE", "This browser has no Web Push here.");
+      throw this.#calls.error("PUSH_UNAVAILABLE");
     }
     // First: Safari shows its question only directly after the click.
     const permission = ask ? await Notification.requestPermission() : Notification.permission;
     if (permission !== "granted") {
       if (!ask) return null;
-      throw this.#calls.error(403, "PUSH_DENIED", "The browser may not show notifications.");
+      throw this.#calls.error("PUSH_DENIED");
     }
     this.#listen(onOpen);
     // One tab at a time: two would replace each other's subscriptions.
     return navigator.locks.request(SETTINGS, () => this.#enable(ask, options));
   }
 
-  /** @param {boolean} ask @param {PushOptions} options */
+  /** @param {boolean} ask @param {any} options */
   async #enable(ask, { worker = "/chat-aio/push-worker.js", scope, ...shown }) {
     const script = new URL(worker, location.href);
     const place = scope ? new URL(scope, location.href) : new URL("./", script);
@@ -91,7 +92,7 @@ export class Push {
   }
 
   /** The user has read, or has got, messages in another place.
-   * @param {import("./chat.js").ChatEvent} event */
+   * @param {any} event */
   notice(event) {
     if (event.type === "unread.updated") this.noticeUnread(event);
     if (event.type === "read.updated" && event.unreadCount === 0 && this.#registration) {
@@ -99,13 +100,13 @@ export class Push {
     }
   }
 
-  /** @param {import("./chat.js").UnreadTotals} totals */
+  /** @param {{unmuted: {messages: number}}} totals */
   noticeUnread({ unmuted }) {
     this.#unread = unmuted.messages;
     if (this.#registration) setBadge(this.#unread);
   }
 
-  /** @param {PushOptions["onOpen"]} onOpen */
+  /** @param {OnOpen | undefined} onOpen */
   #listen(onOpen) {
     this.#onOpen = onOpen;
     if (this.#listens) return;
@@ -113,20 +114,18 @@ export class Push {
     navigator.serviceWorker.addEventListener("message", ({ data, ports: [port] }) => {
       if (data?.type !== OPENING || !this.#onOpen) return;
       port.onmessage = ({ data: opened }) => this.#onOpen?.(opened);
-      port.postMessage("can open");
+      port.postMessage(true);
     });
     navigator.serviceWorker.startMessages();
   }
 
   /** The user's devices, and the key of the service. */
   async #offered() {
-    const unsupported = (/** @type {unknown} */ cause) =>
-      this.#calls.error(501, "PUSH_UNSUPPORTED", "The service has no Web Push.", cause);
     const found = await this.#calls.listDevices().catch((error) => {
-      throw error.status === 404 ? unsupported(error) : error;
+      throw error.status === 404 ? this.#calls.error("PUSH_UNSUPPORTED", error) : error;
     });
     const { devices, publicKey } = found;
-    if (publicKey === null) throw unsupported(undefined);
+    if (publicKey === null) throw this.#calls.error("PUSH_UNSUPPORTED");
     return { devices, publicKey };
   }
 
@@ -137,7 +136,7 @@ export class Push {
       await activated(registration);
       return registration;
     } catch (cause) {
-      throw this.#calls.error(0, "PUSH_FAILED", "The service worker was not registered.", cause);
+      throw this.#calls.error("PUSH_FAILED", cause);
     }
   }
 
@@ -146,7 +145,7 @@ export class Push {
     try {
       return await manager.subscribe({ userVisibleOnly: true, applicationServerKey });
     } catch (cause) {
-      throw this.#calls.error(0, "PUSH_FAILED", "The browser's push service refused.", cause);
+      throw this.#calls.error("PUSH_FAILED", cause);
     }
   }
 }
@@ -165,7 +164,7 @@ async function activated({ active, waiting, installing }) {
   await new Promise((resolve, reject) => {
     worker.addEventListener("statechange", () => {
       if (worker.state === "activated") resolve(null);
-      if (worker.state === "redundant") reject(new Error("it could not be installed"));
+      if (worker.state === "redundant") reject(new Error(worker.state));
     });
   });
 }

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from tests.support.conforming import EVERYTHING
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (BROWSER / "chat.js").read_text()
+COPIED = {"push.js": (BROWSER / "push.js").read_text()}
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = ("pages", "react", "chat-js")
 GUIDE = "\n".join((DOCS / f"guides/{name}.md").read_text() for name in GUIDES)
@@ -91,9 +93,14 @@ async def try_out(empty: Page, script: str) -> Any:
 
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
-        const chat = new Chat("http://chat/", { fetch, EventSource: Source });
+        const answering = (...given) => {
+          answers.push(() => answer(200, { unmuted: {} }));
+          return fetch(...given);
+        };
+        const chat = new Chat("http://chat/", { fetch: answering, EventSource: Source });
         const { moderation, rooms, inbox, moderationTools, drafts } = chat;
-        const { notifications, attachments, conversations } = chat;
+        const { attachments, conversations } = chat;
+        const { enablePush, disablePush, ...notifications } = chat.notifications;
         const apis = [chat, moderation, rooms, inbox, moderationTools, drafts];
         apis.push(notifications, attachments, conversations);
         const methods = apis.flatMap(Object.values);
@@ -165,9 +172,12 @@ async def test_types_have_the_fields_of_the_wire() -> None:
     assert len(named) == SHAPES_OF_THE_WIRE
 
 
-async def test_it_can_be_copied_alone() -> None:
-    assert not re.search(r"^\s*(import|export .* from)\b", CHAT_JS, re.MULTILINE)
-    assert "import(" not in CHAT_JS
+async def test_it_can_be_copied_with_the_files_that_it_imports() -> None:
+    """These import nothing."""
+    assert re.findall(r'^import .* from "\./(.*)";$', CHAT_JS, re.MULTILINE) == [*COPIED]
+    for text in (re.sub(r"^import .*\n", "", CHAT_JS, flags=re.MULTILINE), *COPIED.values()):
+        assert not re.search(r"^\s*(import|export .* from)\b", text, re.MULTILINE)
+        assert "import(" not in text
 
 
 async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(empty: Page) -> None:
@@ -419,10 +429,10 @@ async def test_the_sample_of_its_guide_runs(
     samples = re.findall(r"```html\n(.*?)```", GUIDE, re.DOTALL)
     (sample,) = [text for text in samples if "import { Chat }" in text]
     host = await visit("")
-    script = {"body": CHAT_JS, "content_type": "text/javascript"}
     page = {"body": f"<!doctype html>{sample}", "content_type": "text/html; charset=utf-8"}
     await host.route("**/host/", lambda route: route.fulfill(**page))
-    await host.route("**/host/chat.js", lambda route: route.fulfill(**script))
+    for name, script in {"chat.js": CHAT_JS, **COPIED}.items():
+        await host.route(f"**/host/{name}", answering(script))
     await host.route("**/api/chat/**", as_linus)
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, "said before")
@@ -437,6 +447,10 @@ async def test_the_sample_of_its_guide_runs(
     await demo.send("dennis", conversation_id, "and back, live")
     await expect(lines).to_have_text([*said, "dennis: and back, live"])
     await expect(host.get_by_label("Message")).to_have_value("")
+
+
+def answering(script: str) -> Callable[[Route], Awaitable[None]]:
+    return lambda route: route.fulfill(body=script, content_type="text/javascript")
 
 
 async def as_linus(route: Route) -> None:

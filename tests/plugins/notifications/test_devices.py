@@ -141,7 +141,7 @@ async def test_only_the_device_that_failed_is_tried_again(
 
 
 async def test_a_device_that_was_registered_again_is_kept(
-    serve: MakePeople, database: Database, phones: Phones
+    serve: MakePeople, database: Database, phones: Phones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While a request was on its way that finds it gone."""
     people = await serve(plugins=[quick(channels=[phones])])
@@ -153,7 +153,7 @@ async def test_a_device_that_was_registered_again_is_kept(
         await bob.post(DEVICES, given)
         raise DeviceGone
 
-    phones.send_to = register_and_fail  # type: ignore[method-assign, assignment]
+    monkeypatch.setattr(phones, "send_to", register_and_fail)
     await people("alice").send(await people("alice").direct("bob"), "hello")
     await all_told(database, 1)
     assert await database["notification_devices"].distinct("token") == ["one"]
