@@ -57,6 +57,11 @@ export class MessageLists {
     for (const each of this.threadsOf(conversationId)) this.#threads.delete(each.rootId);
   }
 
+  clear() {
+    this.#timelines.clear();
+    this.#threads.clear();
+  }
+
   becomeStale() {
     for (const each of [...this.#timelines.values(), ...this.#threads.values()]) {
       each.becomeStale();

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from tests.support.conforming import EVERYTHING
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (BROWSER / "chat.js").read_text()
+COPIED = {name: (BROWSER / name).read_text() for name in ("fetch-stream.js", "shared-stream.js")}
 DOCS = Path(__file__).parents[2] / "docs"
 GUIDES = ("pages", "react", "chat-js")
 GUIDE = "\n".join((DOCS / f"guides/{name}.md").read_text() for name in GUIDES)
@@ -99,7 +101,8 @@ async def test_every_route_has_its_method(empty: Page) -> None:
         const methods = apis.flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.
-          if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
+          const isRoute = each instanceof Function && each !== chat.signedOut;
+          if (isRoute) await each(["{}"], ["{}"], ["{}"]);
         }
         await moment();
         for (const { url } of sources) asked.push({ method: "GET", url });
@@ -162,9 +165,12 @@ async def test_types_have_the_fields_of_the_wire() -> None:
     assert len(named) == SHAPES_OF_THE_WIRE
 
 
-async def test_it_can_be_copied_alone() -> None:
-    assert not re.search(r"^\s*(import|export .* from)\b", CHAT_JS, re.MULTILINE)
-    assert "import(" not in CHAT_JS
+async def test_it_can_be_copied_with_the_two_files_that_it_imports() -> None:
+    """These import nothing."""
+    assert re.findall(r'^import .* from "\./(.*)";$', CHAT_JS, re.MULTILINE) == [*COPIED]
+    for text in (re.sub(r"^import .*\n", "", CHAT_JS, flags=re.MULTILINE), *COPIED.values()):
+        assert not re.search(r"^\s*(import|export .* from)\b", text, re.MULTILINE)
+        assert "import(" not in text
 
 
 async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(empty: Page) -> None:
@@ -412,14 +418,14 @@ async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
 async def test_the_sample_of_its_guide_runs(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    """On a page of its own, with chat.js copied beside it. Its host would know who it is."""
+    """On a page of its own, with chat.js and its files copied beside it. Its host would know who it is."""
     samples = re.findall(r"```html\n(.*?)```", GUIDE, re.DOTALL)
     (sample,) = [each for each in samples if "import { Chat }" in each]
     host = await visit("")
-    script = {"body": CHAT_JS, "content_type": "text/javascript"}
     page = {"body": f"<!doctype html>{sample}", "content_type": "text/html; charset=utf-8"}
     await host.route("**/host/", lambda route: route.fulfill(**page))
-    await host.route("**/host/chat.js", lambda route: route.fulfill(**script))
+    for name, script in {"chat.js": CHAT_JS, **COPIED}.items():
+        await host.route(f"**/host/{name}", answering(script))
     await host.route("**/api/chat/**", as_linus)
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, "said before")
@@ -434,6 +440,10 @@ async def test_the_sample_of_its_guide_runs(
     await demo.send("dennis", conversation_id, "and back, live")
     await expect(lines).to_have_text([*said, "dennis: and back, live"])
     await expect(host.get_by_label("Message")).to_have_value("")
+
+
+def answering(script: str) -> Callable[[Route], Awaitable[None]]:
+    return lambda route: route.fulfill(body=script, content_type="text/javascript")
 
 
 async def as_linus(route: Route) -> None:
