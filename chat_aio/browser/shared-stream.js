@@ -5,8 +5,8 @@
  * wait for the lock. docs/project/decisions/0089-one-stream-for-tabs.md has the reasons.
  */
 
-/** So long a leader may take to answer. */
-const ANSWER_MS = 5_000;
+/** How long a leader may take to answer. */
+const ANSWER_MS = 4_000;
 const INTERVAL_MS = 15_000;
 const MISSED_INTERVALS = 3;
 
@@ -47,11 +47,10 @@ export class SharedConnection {
   /** The leader's connection.
    * @type {Connection | null} */
   #own = null;
-  /** The leader's frames that are not passed on yet.
-   * @type {Frame[]} */
-  #held = [];
   /** The newest leader's: a later leader has a higher one. */
   #term = 0;
+  /** Of the latest message in this term. */
+  #number = 0;
   /** Whether the stream is open, and whether nothing of it has been missed since it was. */
   #isLive = false;
   #isInStep = false;
@@ -179,9 +178,12 @@ export class SharedConnection {
 
   #lead() {
     clearTimeout(this.#watch);
+    this.#isLive = false;
+    const after = { term: this.#term, number: this.#number };
     this.#term = Math.max(this.#term + 1, Date.now());
-    this.#send([]);
-    const deliver = (/** @type {Frame} */ frame) => this.#hold(frame);
+    this.#number = 0;
+    this.#post({ term: this.#term, number: 0, after, frames: [] });
+    const deliver = (/** @type {Frame} */ frame) => this.#relay(frame);
     this.#own = this.#connect({ ...this.#tab, deliver });
     return this.#own;
   }
@@ -189,7 +191,6 @@ export class SharedConnection {
   #stepDown() {
     this.#own?.close();
     this.#own = null;
-    this.#held = [];
     this.#release();
   }
 
@@ -202,18 +203,17 @@ export class SharedConnection {
 
   /** Take a frame of the leader's connection.
    * @param {Frame} frame */
-  async #hold(frame) {
-    this.#held.push(frame);
-    if (this.#held.length > 1) return;
-    const own = this.#own;
-    // While the page was stopped, another one may have taken the lock: this answer comes after that.
-    await navigator.locks.query().catch(() => {});
-    if (own !== this.#own) return;
-    const frames = this.#held;
-    this.#held = [];
-    this.#send(frames);
-    for (const each of frames) this.#tellLogin(each);
-    this.#deliver(frames);
+  #relay(frame) {
+    this.#number += 1;
+    this.#post({ term: this.#term, number: this.#number, frames: [frame] });
+    this.#tellLogin(frame);
+    this.#deliver([frame]);
+  }
+
+  /** @param {Connection} own */
+  #reconnectNow(own) {
+    this.#relay({ type: "reconnecting" });
+    own.reconnect();
   }
 
   /** The service has confirmed who is logged in, or refused them.
@@ -225,26 +225,45 @@ export class SharedConnection {
   }
 
   /** @param {any} message */
-  #heard({ userId, ask, isReconnect, term, to, frames }) {
+  #heard({ userId, ask, isReconnect, ...message }) {
     if (userId !== this.#tab.userId) return;
     if (ask) this.#answer(ask);
     else if (isReconnect && !this.#isLive) this.#own?.reconnect();
-    else if (term >= this.#term) {
-      this.#term = term;
-      if (this.#own) this.#follow();
-      this.#expect();
-      if (to === undefined || (to === this.#id && !this.#isInStep)) this.#deliver(frames);
-    }
+    else if (message.term >= this.#term) this.#heardLeader(message);
   }
 
-  /** @param {{id: string, isInStep: boolean}} member */
-  #answer({ id, isInStep }) {
+  /** @param {any} message */
+  #heardLeader({ term, number, after, to, frames }) {
+    if (this.#own) this.#follow();
+    const isForAll = to === undefined;
+    if (!isForAll && (to !== this.#id || this.#isInStep)) return this.#expect();
+    const isNext =
+      term === this.#term ? number === this.#number + 1 : number === 0 && this.#hasHeard(after);
+    const isLate = isForAll && this.#isInStep && !isNext;
+    if (isLate) this.#isInStep = false;
+    [this.#term, this.#number] = [term, number];
+    this.#deliver(frames);
+    if (isLate) this.#ask();
+    else this.#expect();
+  }
+
+  /** Whether this tab has had all that a new leader had had, which goes on from there.
+   * @param {{term: number, number: number}} message */
+  #hasHeard({ term, number }) {
+    return term < this.#term || (term === this.#term && number <= this.#number);
+  }
+
+  /** @param {{id: string, isInStep: boolean, isSilent: boolean}} member */
+  #answer({ id, isInStep, isSilent }) {
     if (!this.#own) return;
+    // Of a tab in the background the timers are late.
+    if (isSilent) this.#reconnectNow(this.#own);
     /** @type {Frame[]} */
     const opening = [{ type: "open", from: null, isBlind: true }];
     // The heartbeat shows the position.
     if (this.#ping) opening.push(this.#ping);
-    this.#send(this.#isLive && !isInStep ? opening : [], id);
+    const frames = this.#isLive && !isInStep ? opening : [];
+    this.#post({ term: this.#term, number: this.#number, to: id, frames });
   }
 
   /** @param {Frame[]} frames */
@@ -289,16 +308,18 @@ export class SharedConnection {
    * replaced. */
   #expect() {
     clearTimeout(this.#watch);
-    if (this.#own) return;
-    this.#watch = setTimeout(() => this.#ask(), MISSED_INTERVALS * this.#intervalMs);
+    if (this.#own || !this.#channel) return;
+    this.#watch = setTimeout(() => this.#ask(true), spread(MISSED_INTERVALS * this.#intervalMs));
   }
 
-  #ask() {
-    this.#post({ ask: { id: this.#id, isInStep: this.#isInStep } });
+  /** @param {boolean} [isSilent]  whether the stream was silent for too long */
+  #ask(isSilent = false) {
+    clearTimeout(this.#watch);
+    this.#post({ ask: { id: this.#id, isInStep: this.#isInStep, isSilent } });
     this.#watch = setTimeout(() => {
       this.#waiting.abort();
       this.#request({ steal: true });
-    }, ANSWER_MS);
+    }, spread(ANSWER_MS));
   }
 
   /** @param {{userId: string | null, isDoubt?: boolean}} login */
@@ -328,15 +349,16 @@ export class SharedConnection {
     return { login: await hashOf(login), stream: await hashOf(stream) };
   }
 
-  /** @param {Frame[]} frames @param {string} [to] */
-  #send(frames, to) {
-    this.#post({ term: this.#term, to, frames });
-  }
-
   /** @param {object} message */
   #post(message) {
     this.#channel?.postMessage({ userId: this.#tab.userId, ...message });
   }
+}
+
+/** More, by chance, so that not all tabs do the same at once.
+ * @param {number} ms */
+function spread(ms) {
+  return ms * (1 + Math.random());
 }
 
 /** @param {unknown[]} parts */
