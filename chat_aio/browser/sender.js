@@ -8,7 +8,7 @@ export class Sender {
   #store;
   #onRefused;
   #closing = new AbortController();
-  /** Messages of a user who is not logged in now. */
+  /** Messages that wait until their user is logged in again. */
   #aside = [];
   /** The conversations with a running send. */
   #busy = new Set();

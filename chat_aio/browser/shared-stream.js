@@ -216,7 +216,7 @@ export class SharedConnection {
     own.reconnect();
   }
 
-  /** The service has confirmed who is logged in, or refused them.
+  /** The service has confirmed the user, or refused them.
    * @param {Frame} frame */
   #tellLogin(frame) {
     if (frame.type === "refused" && frame.status === 401) this.doubtLogin();
@@ -292,7 +292,7 @@ export class SharedConnection {
       this.#isInStep ||= this.#isLive;
       return frame;
     }
-    // This tab was away: the stream has what it missed only if it resumed at the tab's position.
+    // This tab was away: the stream is complete for it only if it resumed at the tab's position.
     this.#isInStep = true;
     const isBlind = frame.from === null || frame.from !== this.#tab.position();
     return { ...frame, isBlind };

@@ -83,7 +83,7 @@ class Firefox:
         return await asyncio.wait_for(answer, ANSWER_SECONDS)
 
     async def visit(self, url: str, *, by: str | None = None) -> "Window":
-        """A window of somebody's own, with nothing kept from another but those `by` the same user."""
+        """A window of somebody's own; only those `by` the same user share what is kept."""
         user = by or await self.user()
         made = await self.call("browsingContext.create", type="window", userContext=user)
         window = Window(self, made["context"])

@@ -22,7 +22,7 @@ PAGE = """<!doctype html><html lang="en"><title>Tab</title><link rel="icon" href
   const token = () => localStorage.getItem("token");
   globalThis.begin = ({ userId, ...options }) => {
     const chat = new Chat("/api/chat", { token, ...options });
-    const tab = { chat, bodies: [], opens: [], statuses: [], signedOut: 0, resets: 0, refusals: [] };
+    const tab = { chat, bodies: [], opens: [], refusals: [], signedOut: 0, resets: 0 };
     globalThis.tab = tab;
     tab.stream = chat.stream({
       userId,
@@ -31,7 +31,6 @@ PAGE = """<!doctype html><html lang="en"><title>Tab</title><link rel="icon" href
       onReset: () => { tab.resets += 1; },
       onSignedOut: () => { tab.signedOut += 1; },
       onRefused: ({ status }) => tab.refusals.push(status ?? null),
-      onStatus: (status) => tab.statuses.push(status),
     });
   };
   globalThis.beginStore = ({ userId, openId, ...options }) => {
@@ -47,8 +46,7 @@ PAGE = """<!doctype html><html lang="en"><title>Tab</title><link rel="icon" href
 
 
 class Service:
-    """An app with a login by cookie, or by a token such as `ada-1`. Ada's and Grace's messages go to
-    the conversations that each has with Linus."""
+    """An app with a login by cookie, or by a token such as `ada-1`; its users talk with Linus."""
 
     def __init__(self, database: Any, port: int) -> None:
         self.port = port

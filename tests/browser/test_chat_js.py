@@ -418,7 +418,7 @@ async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
 async def test_the_sample_of_its_guide_runs(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    """On a page of its own, with chat.js and its files copied beside it. Its host would know who it is."""
+    """On a page of its own, with chat.js and its files beside it. Its host would know who it is."""
     samples = re.findall(r"```html\n(.*?)```", GUIDE, re.DOTALL)
     (sample,) = [each for each in samples if "import { Chat }" in each]
     host = await visit("")

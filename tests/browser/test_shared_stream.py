@@ -420,9 +420,8 @@ async def test_a_browser_without_locks(tabs: Tabs, service: Service) -> None:
 
 
 async def test_an_origin_that_may_not_lock(tabs: Tabs, service: Service) -> None:
-    await tabs.context.add_init_script(
-        "LockManager.prototype.request = () => Promise.reject(new DOMException('', 'SecurityError'))"
-    )
+    refuse = "() => Promise.reject(new DOMException('', 'SecurityError'))"
+    await tabs.context.add_init_script(f"LockManager.prototype.request = {refuse}")
     await tabs.login("ada")
     for _ in range(2):
         await tabs.open("ada")
@@ -437,8 +436,8 @@ async def test_without_the_option_each_tab_has_a_stream(tabs: Tabs, service: Ser
 
 
 async def test_a_page_that_one_comes_back_to(tabs: Tabs, service: Service) -> None:
-    """As from the back-forward cache, where it held no lock: it refetches. A browser without windows
-    has no such cache, and Firefox keeps no page that holds a lock or waits for one."""
+    """As from the back-forward cache, where it held no lock: it refetches. A browser without
+    windows has no such cache, and Firefox keeps no page that holds a lock or waits for one."""
     await tabs.login("ada")
     page, other = [await tabs.open("ada") for _ in range(2)]
     transition = "(type) => dispatchEvent(new PageTransitionEvent(type, { persisted: true }))"
