@@ -134,6 +134,7 @@ async def test_a_leader_that_is_frozen_and_thawed(tabs: Tabs, service: Service) 
         await sending.more()
         async with frozen(leader):
             await led_by_another(tabs, leader)
+            await service.until_streams(ada=1)
             await sending.more()
         await leader.wait_for_function("tab.resets > 0")
         await sending.more()
@@ -169,6 +170,45 @@ async def is_up_to_date(page: Page, sending: Sending) -> None:
     assert had == sorted(set(had), key=sending.bodies.index)
     assert await resets(page) == 1
     assert await page.evaluate("tab.opens") == [False, True]
+
+
+DROPPING = """
+    globalThis.isDropped = () => false;
+    globalThis.BroadcastChannel = class extends BroadcastChannel {
+      constructor(name) {
+        super(name);
+        this.addEventListener("message", (event) => {
+          globalThis.term = event.data.term ?? globalThis.term;
+          if (isDropped(event.data)) event.stopImmediatePropagation();
+        });
+      }
+    };
+"""
+
+
+@pytest.mark.parametrize("is_led_by_another", [False, True])
+async def test_a_tab_that_has_missed_something_refetches(
+    tabs: Tabs, service: Service, is_led_by_another: bool
+) -> None:
+    """Where a browser loses what a tab was told: the next message, or the next leader, shows it."""
+    await tabs.context.add_init_script(DROPPING)
+    await tabs.login("ada")
+    leader, other, page = [await tabs.open("ada") for _ in range(3)]
+    await page.evaluate("""() => {
+        const { term } = globalThis;
+        globalThis.isDropped = (message) => message.term === term;
+    }""")
+    await service.send("ada", "missed")
+    await has(other, "missed")
+    if is_led_by_another:
+        await leader.close()
+        await led_by_another(tabs, leader)
+    else:
+        await page.evaluate("() => { globalThis.isDropped = () => false; }")
+    await page.wait_for_function("tab.resets === 1")
+    await service.send("ada", "later")
+    await has(other, "missed", "later")
+    await has(page, "later")
 
 
 async def test_a_tab_that_joins_has_all_from_then_on(tabs: Tabs, service: Service) -> None:
@@ -224,8 +264,9 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     await ada.wait_for_function(EMPTY)
     await log.wait_for_function("tab.signedOut > 0")
     assert await ada.evaluate("store.state().problemCode") == "UNAUTHENTICATED"
-    # Ada's tabs have asked again, and were given Grace's stream.
+    # Ada's tabs ask again, and are given Grace's stream.
     asked = len(service.asked)
+    await ada.evaluate("store.reconnect()")
     await service.until(lambda: len(service.asked) > asked)
     await service.send("grace", "for Grace")
     await service.send("ada", "for Ada alone")
