@@ -16,7 +16,7 @@ async def test_what_is_set_one_after_the_other_is_one_beginning(host: Host, ada:
         streams: list[str] = []
         asked: list[str] = []
         path = f"/conversations/{direct.id}"
-        ada.on("request", lambda each: streams.append(each.url) if "stream" in each.url else None)
+        ada.on("request", lambda each: streams.append(each.url) if "/stream?" in each.url else None)
         ada.on("request", lambda each: asked.append(each.url) if each.url.endswith(path) else None)
         is_settled = await ada.evaluate(
             """async (id) => {
