@@ -4,6 +4,8 @@ export function newClientMessageId(): string;
 export class ChatError extends Error {
     /** The error of sends from a closed store. */
     static closed(): ChatError;
+    /** The error of a stream whose user is no longer logged in. */
+    static signedOut(): ChatError;
     /** `status` is 0 if there was no answer, with the `cause`; `retryAfter` is in seconds, if the
      * service has sent one.
      * @param {{status: number, code: string, message: string, retryAfter?: number | null,
@@ -99,6 +101,9 @@ export class Chat {
     /** The live events of the current user.
      * @type {(options?: StreamOptions) => ChatStream} */
     stream: (options?: StreamOptions) => ChatStream;
+    /** The user has logged out: the streams of all tabs with this login end, and open again only once
+     * they are logged in again. */
+    signedOut: () => void;
     /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
      * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
      *   Promise<ConversationWithUnread>} */
@@ -515,15 +520,21 @@ export class Chat {
     #private;
 }
 /**
- * The live stream, over EventSource, which reconnects automatically and names the position it has
- * seen, so that the service replays missed events. It gives up on any answer but 200; then a new one
- * is opened at the last known position, after a pause.
+ * The live stream, as one tab has it. It begins at the last known position again where it was
+ * interrupted, so that the service replays missed events.
  */
 export class ChatStream {
-    /** `sourceAt(lastEventId)` resolves to what opens one; `chat.stream(options)` makes this.
-     * @param {(lastEventId: string | null) => Promise<() => EventSource>} sourceAt
+    /** `connect(tab)` opens a connection; `chat.stream(options)` makes this.
+     * @param {(tab: {position: () => string | null, deliver: (frame: any) => void}) =>
+     *   {reconnect: () => void, close: () => void}} connect
      * @param {StreamOptions} options */
-    constructor(sourceAt: (lastEventId: string | null) => Promise<() => EventSource>, options: StreamOptions);
+    constructor(connect: (tab: {
+        position: () => string | null;
+        deliver: (frame: any) => void;
+    }) => {
+        reconnect: () => void;
+        close: () => void;
+    }, options: StreamOptions);
     get status(): StreamStatus | null;
     /** Try again now instead of after the pause, as when the network is back. */
     reconnect(): void;
@@ -992,7 +1003,7 @@ export type ReportsResolved = {
     reports: number;
     more: boolean;
 };
-export type Page<Name extends string, Item> = Promise<{ [each in Name]: Item[]; } & {
+export type Page<Name extends string, Item> = Promise<{ [name in Name]: Item[]; } & {
     nextCursor: string | null;
 }>;
 export type PageOfMessages = Page<"messages", Message> & Promise<{
@@ -1258,11 +1269,24 @@ export type StreamOptions = {
      */
     onReset?: ((event: ResetEvent) => void) | undefined;
     /**
-     * the answer was no stream; EventSource does not show what it
-     * was, but the answer to any request may. It is tried again, after a pause that grows
+     * the answer was no stream; EventSource
+     * does not show its status, but the answer to any request may. It is tried again, after a pause
+     * that grows
      */
-    onRefused?: (() => void) | undefined;
+    onRefused?: ((refusal: {
+        status?: number;
+    }) => void) | undefined;
+    /**
+     * `userId` is no longer logged in: drop all that is on the
+     * screen. The stream is tried again, and opens as a new one once they are
+     */
+    onSignedOut?: (() => void) | undefined;
     onStatus?: ((status: StreamStatus) => void) | undefined;
+    /**
+     * the current user, as the service's login knows them: then tabs share
+     * a stream, and none of another user is read
+     */
+    userId?: string | undefined;
     /**
      * events of your plugins
      */
@@ -1316,12 +1340,12 @@ export type PushOptions = {
 export type Given<Value> = Value | (() => Value | Promise<Value>);
 export type ChatOptions = {
     /**
-     * as `Authorization: Bearer`; for the stream, which can
-     * send no headers, as `?access_token=`
+     * as `Authorization: Bearer`; EventSource, which can send
+     * no headers, sends it as `?access_token=`
      */
     token?: Given<string | null> | undefined;
     /**
-     * of requests, not of the stream
+     * of requests; of the stream with `fetch` only
      */
     headers?: Given<{
         [name: string]: string;
@@ -1359,4 +1383,12 @@ export type ChatOptions = {
         readonly CONNECTING: number;
         readonly OPEN: number;
     } | undefined;
+    /**
+     * reads the stream; `fetch` sends headers
+     */
+    streamWith?: "fetch" | "EventSource" | undefined;
+    /**
+     * false: the tabs of a browser have a stream each
+     */
+    shareStream?: boolean | undefined;
 };

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * A browser client of a chat_aio service: its requests and its live stream. It imports only push.js,
- * and is longer than others, because hosts copy it; a third of it are types for editors.
- * docs/guides/chat-js.md describes its use.
+ * A browser client of a chat_aio service: its requests and its live stream. It imports only
+ * fetch-stream.js, push.js and shared-stream.js, and is longer than others, because hosts copy it; a
+ * third of it are types for editors. docs/guides/chat-js.md describes its use.
  *
  *   import { Chat, ChatError } from "./chat.js";
  *
@@ -14,7 +14,9 @@
  * its JSON, times ISO strings. A request that fails rejects with a ChatError.
  */
 
+import { FetchSource } from "./fetch-stream.js";
 import { Push } from "./push.js";
+import { SharedConnection, canShare } from "./shared-stream.js";
 
 /**
  * What the service gives.
@@ -115,7 +117,7 @@ import { Push } from "./push.js";
 /**
  * @template {string} Name
  * @template Item
- * @typedef {Promise<{[each in Name]: Item[]} & {nextCursor: string | null}>} Page
+ * @typedef {Promise<{[name in Name]: Item[]} & {nextCursor: string | null}>} Page
  */
 
 /** @typedef {Page<"messages", Message> &
@@ -190,9 +192,14 @@ import { Push } from "./push.js";
  *   come: refetch what the event names; with `all`, everything, as from a service without
  *   `extra_events`
  * @property {(event: ResetEvent) => void} [onReset]  the missed events cannot be replayed: refetch
- * @property {() => void} [onRefused]  the answer was no stream; EventSource does not show what it
- *   was, but the answer to any request may. It is tried again, after a pause that grows
+ * @property {(refusal: {status?: number}) => void} [onRefused]  the answer was no stream; EventSource
+ *   does not show its status, but the answer to any request may. It is tried again, after a pause
+ *   that grows
+ * @property {() => void} [onSignedOut]  `userId` is no longer logged in: drop all that is on the
+ *   screen. The stream is tried again, and opens as a new one once they are
  * @property {(status: StreamStatus) => void} [onStatus]
+ * @property {string} [userId]  the current user, as the service's login knows them: then tabs share
+ *   a stream, and none of another user is read
  * @property {string[]} [types]  events of your plugins
  * @property {string[]} [conversationIds]  follow these conversations, also those that the user is
  *   not in; needs `supervisors`. Nothing is replayed: after a reconnect `onChanged` names all
@@ -220,9 +227,9 @@ import { Push } from "./push.js";
 
 /**
  * @typedef {object} ChatOptions
- * @property {Given<string | null>} [token]  as `Authorization: Bearer`; for the stream, which can
- *   send no headers, as `?access_token=`
- * @property {Given<{[name: string]: string}>} [headers]  of requests, not of the stream
+ * @property {Given<string | null>} [token]  as `Authorization: Bearer`; EventSource, which can send
+ *   no headers, sends it as `?access_token=`
+ * @property {Given<{[name: string]: string}>} [headers]  of requests; of the stream with `fetch` only
  * @property {Given<{[name: string]: string}>} [query]  of requests and of the stream
  * @property {RequestCredentials} [credentials]  "include": cookies to another origin, too
  * @property {number} [timeoutMs]  for each request; default 20,000
@@ -230,6 +237,8 @@ import { Push } from "./push.js";
  * @property {(error: ChatError) => void} [onError]  called for every failed request
  * @property {typeof fetch} [fetch]  in place of the browser's, as is EventSource
  * @property {typeof EventSource} [EventSource]
+ * @property {"EventSource" | "fetch"} [streamWith]  reads the stream; `fetch` sends headers
+ * @property {boolean} [shareStream]  false: the tabs of a browser have a stream each
  */
 
 const TIMEOUT_MS = 20_000;
@@ -263,7 +272,7 @@ const EVENT_TYPES = [
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
   ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.removed"],
   ...["report.created", "report.updated", "draft.updated", "draft.ended", "stream.ping"],
-  ...["conversation.deleted", "stream.changed", "view.updated", "unread.updated"],
+  ...["conversation.deleted", "stream.changed", "view.updated", "unread.updated", "stream.opened"],
 ];
 
 /** A refusal of the service (with its `code` and `message`), or a failure to reach it. */
@@ -285,6 +294,12 @@ export class ChatError extends Error {
     return new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is closed." });
   }
 
+  /** The error of a stream whose user is no longer logged in. */
+  static signedOut() {
+    const message = "The user is no longer logged in.";
+    return new ChatError({ status: 401, code: "UNAUTHENTICATED", message });
+  }
+
   /** Whether the same request may succeed later; a send then needs the same clientMessageId. */
   get isTemporary() {
     return [0, 429].includes(this.status) || (this.status >= 500 && this.status !== 501);
@@ -295,6 +310,8 @@ export class Chat {
   #baseUrl;
   #options;
   #push;
+  /** @type {{stream: ChatStream, connection?: any}[]} */
+  #streams = [];
 
   /** @param {string} [baseUrl] @param {ChatOptions} [options] */
   constructor(baseUrl = "/api/chat", options = {}) {
@@ -371,14 +388,26 @@ export class Chat {
     this.#delete(path`/messages/${id}/reactions`, { emoji }, "message");
   /** The live events of the current user.
    * @type {(options?: StreamOptions) => ChatStream} */
-  stream = (options = {}) =>
-    new ChatStream((lastEventId) => this.#source(lastEventId, options.conversationIds), {
+  stream = (options = {}) => {
+    /** @type {{connection?: any}} */
+    const opened = {};
+    const connect = (/** @type {any} */ tab) => (opened.connection = this.#connection(tab, options));
+    const stream = new ChatStream(connect, {
       ...options,
       onEvent: (event) => {
         this.#push.notice(event);
         options.onEvent?.(event);
       },
     });
+    const open = this.#streams.filter((other) => other.stream.status !== "closed");
+    this.#streams = [...open, Object.assign(opened, { stream })];
+    return stream;
+  };
+  /** The user has logged out: the streams of all tabs with this login end, and open again only once
+   * they are logged in again. */
+  signedOut = () => {
+    for (const { connection } of this.#streams) connection.signOut();
+  };
 
   /** With a `key` of the host, which needs `conversation_keys`, the group that has it already.
    * @type {(group?: GroupFields & {userIds?: string[], metadata?: Json, key?: string}) =>
@@ -761,9 +790,15 @@ export class Chat {
     try {
       return await asked;
     } catch (error) {
-      if (error instanceof ChatError) this.#options.onError?.(error);
+      if (error instanceof ChatError) this.#failed(error);
       throw error;
     }
+  }
+
+  /** @param {ChatError} error */
+  #failed(error) {
+    if (error.status === 401) for (const { connection } of this.#streams) connection.doubtLogin?.();
+    this.#options.onError?.(error);
   }
 
   /** The URL and headers of a request.
@@ -772,7 +807,7 @@ export class Chat {
     return { url: await this.#urlOf(path, query), headers: await this.#headers(body) };
   }
 
-  /** @param {Json | undefined} body */
+  /** @param {Json} [body] */
   async #headers(body) {
     const token = await valueOf(this.#options.token);
     return {
@@ -793,38 +828,54 @@ export class Chat {
     return url;
   }
 
+  /** What brings a tab its events.
+   * @param {any} tab @param {StreamOptions} options */
+  #connection(tab, { userId, types, conversationIds }) {
+    const sourceAt = (/** @type {string | null} */ id) => this.#source(id, conversationIds);
+    const connect = (/** @type {any} */ reader) =>
+      new Connection({ ...reader, userId, types, sourceAt });
+    const { EventSource, shareStream = true } = this.#options;
+    // The credentials of another EventSource are not known.
+    const isShared = shareStream && userId && !conversationIds && !EventSource && canShare();
+    if (!isShared) return connect(tab);
+    const groupOf = () => this.#groupOf(userId, types);
+    return new SharedConnection({ ...tab, userId }, { connect, groupOf });
+  }
+
+  /** What tabs that share a stream have in common.
+   * @param {string} userId @param {string[]} [types] */
+  async #groupOf(userId, types = []) {
+    const { credentials = "", streamWith = "" } = this.#options;
+    const headers = streamWith === "fetch" ? await this.#headers() : await valueOf(this.#options.token);
+    const login = [String(await this.#urlOf("/stream", {})), headers ?? null, credentials, streamWith];
+    return { login, stream: [...login, userId, types] };
+  }
+
   /** @param {string | null} lastEventId @param {string[]} [followed]
-   * @returns {Promise<() => EventSource>} */
+   * @returns {Promise<() => EventSource | FetchSource>} */
   async #source(lastEventId, followed) {
-    const { EventSource = globalThis.EventSource, credentials, token } = this.#options;
-    const access_token = await valueOf(token);
+    const { EventSource = globalThis.EventSource, credentials, fetch, ...options } = this.#options;
+    const isFetched = options.streamWith === "fetch";
+    const access_token = isFetched ? undefined : await valueOf(options.token);
     // EventSource does not show comments.
     const heartbeat = "event";
     const conversationIds = followed?.join();
     const given = { access_token, lastEventId, heartbeat, conversationIds };
     const url = await this.#urlOf("/stream", given);
-    return () => new EventSource(url, { withCredentials: credentials === "include" });
+    if (!isFetched) return () => new EventSource(url, { withCredentials: credentials === "include" });
+    const headers = { Accept: "text/event-stream", ...(await this.#headers()) };
+    return () => new FetchSource(url, { fetch, credentials, headers });
   }
 }
 
 /**
- * The live stream, over EventSource, which reconnects automatically and names the position it has
- * seen, so that the service replays missed events. It gives up on any answer but 200; then a new one
- * is opened at the last known position, after a pause.
+ * The live stream, as one tab has it. It begins at the last known position again where it was
+ * interrupted, so that the service replays missed events.
  */
 export class ChatStream {
-  #sourceAt;
+  #connection;
   #options;
-  /** @type {EventSource | null} */
-  #source = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #silence;
-  #failures = 0;
-  #connects = 0;
   #hasOpened = false;
-  #isBlind = false;
   /** Whether it has resumed, and nothing has named yet what else changed. */
   #isWaiting = false;
   /** @type {string | null} */
@@ -833,14 +884,17 @@ export class ChatStream {
   /** @type {StreamStatus | null} */
   #status = null;
 
-  /** `sourceAt(lastEventId)` resolves to what opens one; `chat.stream(options)` makes this.
-   * @param {(lastEventId: string | null) => Promise<() => EventSource>} sourceAt
+  /** `connect(tab)` opens a connection; `chat.stream(options)` makes this.
+   * @param {(tab: {position: () => string | null, deliver: (frame: any) => void}) =>
+   *   {reconnect: () => void, close: () => void}} connect
    * @param {StreamOptions} options */
-  constructor(sourceAt, options) {
-    this.#sourceAt = sourceAt;
+  constructor(connect, options) {
     this.#options = options;
     this.#tell("connecting");
-    this.#connect();
+    this.#connection = connect({
+      position: () => this.#lastEventId,
+      deliver: (frame) => this.#take(frame),
+    });
   }
 
   get status() {
@@ -849,72 +903,43 @@ export class ChatStream {
 
   /** Try again now instead of after the pause, as when the network is back. */
   reconnect() {
-    if (this.#status === "reconnecting") this.#connect();
+    if (this.#status === "reconnecting") this.#connection.reconnect();
   }
 
   close() {
-    this.#drop();
+    this.#connection.close();
     this.#tell("closed");
   }
 
-  async #connect() {
-    this.#drop();
-    const connect = this.#connects;
-    try {
-      const open = await this.#sourceAt(this.#lastEventId);
-      // It may have been closed, or opened again, while a token was waited for.
-      if (connect === this.#connects) this.#listen(open());
-    } catch {
-      if (connect === this.#connects) this.#refused();
+  /** @param {any} frame  a `Frame` of shared-stream.js */
+  #take(frame) {
+    if (this.#isClosed) return;
+    if (frame.type === "event") this.#received(frame);
+    else if (frame.type === "open") this.#opened(frame);
+    else if (frame.type === "ended") this.close();
+    else {
+      this.#tell("reconnecting");
+      if (this.#isClosed) return;
+      if (frame.type === "refused") this.#options.onRefused?.({ status: frame.status });
+      if (frame.type === "signedOut") this.#signedOut();
     }
   }
 
-  /** @param {EventSource} source */
-  #listen(source) {
-    this.#source = source;
-    this.#isBlind = this.#hasOpened && this.#lastEventId === null;
-    source.addEventListener("open", () => this.#opened());
-    source.addEventListener("error", () => this.#failed(source));
-    for (const type of new Set([...EVENT_TYPES, ...(this.#options.types ?? [])])) {
-      source.addEventListener(type, (event) => this.#received(type, event));
-    }
-  }
-
-  #drop() {
-    this.#connects += 1;
-    clearTimeout(this.#timer);
-    clearTimeout(this.#silence);
-    this.#source?.close();
-    this.#source = null;
-  }
-
-  #opened() {
-    this.#failures = 0;
-    // EventSource does not show an id that comes without an event: a new one begins blindly where
-    // there was no event yet.
-    const isBlind = this.#isBlind;
+  /** @param {{isBlind: boolean}} frame */
+  #opened({ isBlind }) {
     const isResumed = this.#hasOpened;
-    [this.#hasOpened, this.#isBlind] = [true, false];
+    this.#hasOpened = true;
     this.#isWaiting = isResumed;
     this.#tell("live");
     if (!this.#isClosed) this.#options.onOpen?.({ isResumed });
-    if (isBlind && !this.#isClosed) this.#reset({ type: "stream.reset", reason: "position_unknown" });
+    if (!isResumed || !isBlind || this.#isClosed) return;
+    this.#reset({ type: "stream.reset", reason: "position_unknown" });
   }
 
-  /** @param {EventSource} source */
-  #failed({ readyState }) {
-    const CLOSED = 2;
-    clearTimeout(this.#silence);
-    if (readyState === CLOSED) this.#refused();
-    else this.#tell("reconnecting");
-  }
-
-  #refused() {
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
-    this.#timer = setTimeout(() => this.#connect(), spread(pause));
-    this.#failures += 1;
-    this.#tell("reconnecting");
-    if (!this.#isClosed) this.#options.onRefused?.();
+  #signedOut() {
+    this.#hasOpened = this.#isWaiting = false;
+    this.#lastEventId = null;
+    this.#options.onSignedOut?.();
   }
 
   /** Safe as soon as a listener was called. */
@@ -922,21 +947,28 @@ export class ChatStream {
     return this.#status === "closed";
   }
 
-  /** @param {string} type @param {MessageEvent} event */
-  #received(type, { data, lastEventId }) {
+  /** @param {{name: string, data: string, lastEventId: string}} frame */
+  #received({ name, data, lastEventId }) {
     // An edit carries the id of its message, which may be old: resuming there would repeat much.
     // EventSource does not show the frame that follows it with the newest position; an older
     // position repeats some events, and loses none.
-    if (lastEventId && type !== "message.updated" && type !== "message.deleted") {
+    if (lastEventId && name !== "message.updated" && name !== "message.deleted") {
       this.#lastEventId = lastEventId;
     }
+    if (name === "stream.opened") return;
     const event = JSON.parse(data);
-    if (type === "stream.ping") this.#expect(event);
-    else if (type === "stream.reset") this.#reset(event);
-    else if (type === "stream.changed") this.#changed(event);
-    else if (type !== "message.created" || this.#isNew(event.message.id)) {
+    if (name === "stream.ping") this.#pinged();
+    else if (name === "stream.reset") this.#reset(event);
+    else if (name === "stream.changed") this.#changed(event);
+    else if (name !== "message.created" || this.#isNew(event.message.id)) {
       this.#options.onEvent?.(event);
     }
+  }
+
+  /** The first one follows the replay and `stream.changed`, if the service has that. */
+  #pinged() {
+    if (!this.#isWaiting) return;
+    this.#changed({ type: "stream.changed", all: true, conversations: NONE_NAMED });
   }
 
   /** @param {ResetEvent} event */
@@ -949,23 +981,6 @@ export class ChatStream {
   #changed(event) {
     this.#isWaiting = false;
     this.#options.onChanged?.(event);
-  }
-
-  /** Without another one for too long the connection is dead, though no error was raised. The first
-   * one follows the replay and `stream.changed`, if the service has that.
-   * @param {{intervalMs: number}} ping */
-  #expect({ intervalMs }) {
-    if (this.#isWaiting) {
-      this.#changed({ type: "stream.changed", all: true, conversations: NONE_NAMED });
-      if (this.#isClosed) return;
-    }
-    clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => {
-      const connect = this.#connects;
-      this.#tell("reconnecting");
-      // The listener may have closed it, or have it reconnect.
-      if (connect === this.#connects) this.#connect();
-    }, MISSED_PINGS * intervalMs);
   }
 
   /** @param {string} messageId */
@@ -982,6 +997,138 @@ export class ChatStream {
     if (status === this.#status) return;
     this.#status = status;
     this.#options.onStatus?.(status);
+  }
+}
+
+/**
+ * One stream, over EventSource, which reconnects automatically and names the position it has seen. It
+ * gives up on any answer but 200; then, and where `fetch` reads the stream, a new one is opened at
+ * the reader's position, after a pause.
+ */
+class Connection {
+  #reader;
+  /** @type {any} */
+  #source = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
+  #failures = 0;
+  #connects = 0;
+  /** @type {string | null} */
+  #from = null;
+  /** Whether the source has not been open yet. */
+  #isNew = true;
+  /** Whether it is open, and the service has not named its user yet. */
+  #isUnconfirmed = false;
+
+  /** `sourceAt(lastEventId)` resolves to a function that opens a source.
+   * @param {{userId?: string, types?: string[], position: () => string | null,
+   *   deliver: (frame: any) => void,
+   *   sourceAt: (lastEventId: string | null) => Promise<() => EventSource | FetchSource>}} reader */
+  constructor(reader) {
+    this.#reader = reader;
+    this.reconnect();
+  }
+
+  async reconnect() {
+    this.close();
+    const connect = this.#connects;
+    this.#from = this.#reader.position();
+    try {
+      const open = await this.#reader.sourceAt(this.#from);
+      // It may have been closed, or opened again, while a token was waited for.
+      if (connect === this.#connects) this.#listen(open());
+    } catch {
+      if (connect === this.#connects) this.#refused();
+    }
+  }
+
+  close() {
+    this.#connects += 1;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  /** Another user, or nobody, is logged in. */
+  signOut() {
+    this.#pause();
+    this.#reader.deliver({ type: "signedOut" });
+  }
+
+  /** @param {EventSource | FetchSource} source */
+  #listen(source) {
+    this.#source = source;
+    this.#isNew = true;
+    source.addEventListener("open", () => this.#connected());
+    source.addEventListener("error", () => this.#failed());
+    for (const name of new Set([...EVENT_TYPES, ...(this.#reader.types ?? [])])) {
+      source.addEventListener(name, (event) => this.#received(name, /** @type {any} */ (event)));
+    }
+  }
+
+  #connected() {
+    this.#isUnconfirmed = true;
+    if (this.#reader.userId === undefined) this.#opened();
+  }
+
+  #opened() {
+    // EventSource does not show an id that comes without an event: a new one begins blindly where
+    // there was no event yet.
+    const from = this.#isNew ? this.#from : null;
+    const isBlind = this.#isNew && from === null;
+    this.#failures = 0;
+    this.#isNew = this.#isUnconfirmed = false;
+    this.#reader.deliver({ type: "open", from, isBlind });
+  }
+
+  #failed() {
+    const CLOSED = 2;
+    const { readyState, status, isBroken, retryMs } = this.#source;
+    clearTimeout(this.#silence);
+    if (readyState === CLOSED && !isBroken) return this.#refused(status);
+    if (isBroken) this.#pause(retryMs);
+    this.#reader.deliver({ type: "reconnecting" });
+  }
+
+  /** @param {number} [status] */
+  #refused(status) {
+    const NO_CONTENT = 204;
+    this.#pause();
+    this.#reader.deliver(status === NO_CONTENT ? { type: "ended" } : { type: "refused", status });
+  }
+
+  /** @param {number} [least] */
+  #pause(least = 0) {
+    this.close();
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    this.#timer = setTimeout(() => this.reconnect(), Math.max(spread(pause), least));
+    this.#failures += 1;
+  }
+
+  /** @param {string} name @param {MessageEvent} event */
+  #received(name, { data, lastEventId }) {
+    const { userId } = this.#reader;
+    const isOpening = name === "stream.opened" && userId !== undefined;
+    if (isOpening && JSON.parse(data).userId !== userId) return this.signOut();
+    const connect = this.#connects;
+    if (this.#isUnconfirmed) this.#opened();
+    this.#reader.deliver({ type: "event", name, data, lastEventId });
+    if (name === "stream.ping" && connect === this.#connects) this.#expect(JSON.parse(data));
+  }
+
+  /** Without another one for too long the connection is dead, though no error was raised.
+   * @param {{intervalMs: number}} ping */
+  #expect({ intervalMs }) {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      const connect = this.#connects;
+      this.#reader.deliver({ type: "reconnecting" });
+      // The listener may have closed it, or have it reconnect.
+      if (connect === this.#connects) this.reconnect();
+    }, MISSED_PINGS * intervalMs);
   }
 }
 

@@ -11,6 +11,7 @@ export class Conversations {
   #all = null;
   /** When conversations were removed. */
   #removedAt = new Map();
+  #clearedAt = 0;
   #now;
 
   /** `now()` is the clock that answers are dated with, by the time of their requests. */
@@ -96,6 +97,12 @@ export class Conversations {
     this.unlist(conversationId);
   }
 
+  clear() {
+    this.#clearedAt = this.#now();
+    this.#known.clear();
+    this.#setOrder([]);
+  }
+
   #set(conversationId, conversation) {
     const { unreadCount, unreadMentions = 0 } = conversation;
     // There are no events for single read ones.
@@ -115,6 +122,6 @@ export class Conversations {
 
   /** An answer requested before the removal does not bring it back. */
   #isRemoved({ id }, asOf) {
-    return asOf < (this.#removedAt.get(id) ?? 0);
+    return asOf < Math.max(this.#removedAt.get(id) ?? 0, this.#clearedAt);
   }
 }

@@ -57,6 +57,11 @@ export class MessageLists {
     for (const thread of this.threadsOf(conversationId)) this.#threads.delete(thread.rootId);
   }
 
+  clear() {
+    this.#timelines.clear();
+    this.#threads.clear();
+  }
+
   becomeStale() {
     for (const list of [...this.#timelines.values(), ...this.#threads.values()]) {
       list.becomeStale();

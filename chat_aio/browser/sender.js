@@ -8,6 +8,8 @@ export class Sender {
   #store;
   #onRefused;
   #closing = new AbortController();
+  /** Messages that wait until their user is logged in again. */
+  #aside = [];
   /** The conversations with a running send. */
   #busy = new Set();
   #again = new Retry(() => this.retryAll());
@@ -40,7 +42,17 @@ export class Sender {
 
   open() {
     if (this.#closing.signal.aborted) this.#closing = new AbortController();
+    this.takeUp(this.#aside.splice(0));
     this.retryAll();
+  }
+
+  /** Stop sending, and take all messages out of the store, until `open`. */
+  setAside() {
+    this.close();
+    const failed = { state: "failed", isTemporary: true };
+    const asFailed = (each) => (each.state === "pending" ? { ...each, ...failed } : each);
+    this.#aside.push(...this.#store.outbox.map(asFailed));
+    this.#store.set({ outbox: [] });
   }
 
   /** Drafts of an earlier session, in order: those with temporary failures are sent when the stream

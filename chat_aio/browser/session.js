@@ -3,6 +3,7 @@
 import { Retry } from "./retry.js";
 import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
+import { ChatError } from "./chat.js";
 import { ConversationFetches } from "./conversation-fetches.js";
 import { GroupChanges } from "./groups.js";
 import { History } from "./history.js";
@@ -35,6 +36,7 @@ export class Session {
   #onOpened;
   #onEvent;
   #firstSync = null;
+  #isSignedOut = false;
   #syncAgain = new Retry(() => this.sync());
   /** The conversation that is being opened, and the one that the list has left to its opening. */
   #openingId = null;
@@ -105,9 +107,11 @@ export class Session {
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.sender.open();
     this.#stream = this.#chat.stream({
+      userId: this.#store.userId,
       onStatus: (status) => this.#store.set({ status }),
       onOpen: (opening) => this.#opened(opening),
       onRefused: () => this.sync(),
+      onSignedOut: () => this.#signedOut(),
       onReset: () => this.#becomeStale().then(() => this.#onOpened()),
       onChanged: (event) => this.#resuming.resume(event).then(() => this.#onOpened()),
       onEvent: (event) => this.#received(event),
@@ -121,14 +125,27 @@ export class Session {
 
   /** Nothing is fetched automatically any more. */
   close() {
-    clearTimeout(this.#firstSync);
-    this.#syncAgain.stop();
     this.#stream?.close();
     this.sender.close();
+    this.#rest();
+  }
+
+  #rest() {
+    clearTimeout(this.#firstSync);
+    this.#syncAgain.stop();
     this.readings.close();
     this.history.close();
     this.#fetches.close();
     this.#store.set({ isReading: false });
+  }
+
+  /** Another user may be logged in: nothing is fetched, shown or sent until the stream opens. */
+  #signedOut() {
+    this.#isSignedOut = true;
+    this.sender.setAside();
+    this.#rest();
+    this.#store.clear();
+    this.#store.set({ listProblem: ChatError.signedOut() });
   }
 
   /** Every answer to a banned user shows the ban. */
@@ -228,11 +245,13 @@ export class Session {
 
   /** Changes of conversations follow where it `isResumed`. */
   #opened({ isResumed = false } = {}) {
+    this.#isSignedOut = false;
+    this.#fetches.start();
     this.readings.opened();
     this.#forget();
     if (!isResumed) this.#becomeStale().then(() => this.#onOpened());
     this.boundaries.load();
-    this.sender.retryAll();
+    this.sender.open();
     this.#onReports();
   }
 
@@ -250,12 +269,14 @@ export class Session {
   }
 
   async #bringOpen() {
+    if (this.#isSignedOut) return;
     const { openId, openThread } = this.#store;
     if (openId) await this.#bringAgain(openId);
     if (openThread) await this.history.loadThread(openThread);
   }
 
   async #sync() {
+    if (this.#isSignedOut) return;
     clearTimeout(this.#firstSync);
     this.#syncAgain.stop();
     const store = this.#store;
@@ -273,6 +294,7 @@ export class Session {
         found.push(...page.conversations);
         cursor = page.nextCursor;
       } while (cursor && found.length < wanted);
+      if (this.#isSignedOut) return;
       store.set({ listProblem: null });
       store.setConversations(found, cursor, asOf);
       for (const each of pages) store.addHeads(each, asOf);

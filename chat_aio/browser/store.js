@@ -214,6 +214,16 @@ export class Store {
     this.changed();
   }
 
+  /** Forget all that the service has answered; answers to earlier requests do not count. */
+  clear() {
+    this.#conversations.clear();
+    this.#lists.clear();
+    this.#unreadElsewhere.clear();
+    this.happenings = new GroupActivity();
+    const sets = { blockedIds: new Set(), mutedIds: new Set(), writings: [] };
+    this.set({ ...sets, nextCursor: null, isListed: false, listings: this.listings + 1 });
+  }
+
   /** A message was created: it moves its conversation up, and counts if someone else sent it. */
   receive(message) {
     const { conversationId, senderId, seq } = message;

@@ -9,6 +9,7 @@ from chat_aio.schema.events import (
     ConversationDeletedEvent,
     ConversationEvent,
     NewConversationEvent,
+    OpenedEvent,
     PingEvent,
     ReactionEvent,
     ResetEvent,
@@ -28,6 +29,7 @@ FrameEvent = (
     | ResetEvent
     | ChangedEvent
     | UnreadEvent
+    | OpenedEvent
     | PingEvent
 )
 
@@ -98,6 +100,11 @@ def opening_frame(retry_ms: int) -> Frame:
 def reset_frame(reason: str) -> Frame:
     """`stream.reset`: the missed events cannot be replayed completely; the client refetches."""
     return event_frame(ResetEvent(reason=reason))
+
+
+def opened_frame(user_id: str) -> Frame:
+    """The user of a stream."""
+    return event_frame(OpenedEvent(user_id=user_id))
 
 
 def ping_frame(interval_ms: int) -> Frame:

@@ -172,6 +172,14 @@ class ChangedEvent(StreamEvent):
     conversations: ChangedConversations = ChangedConversations()
 
 
+class OpenedEvent(StreamEvent):
+    """The first event, with the user whose stream it is: a browser's cookies may have changed since
+    its page was opened. Sent with `heartbeat=event` only."""
+
+    type: Literal["stream.opened"] = "stream.opened"
+    user_id: str
+
+
 class PingEvent(StreamEvent):
     """The connection lives; the next one follows after `intervalMs`. Only for those who ask for it
     with `heartbeat=event`, as browsers have to, which do not see comments."""
@@ -245,6 +253,7 @@ EVENTS: tuple[type[Wire], ...] = (
     ReactionEvent,
     ConversationEvent,
     ResetEvent,
+    OpenedEvent,
     PingEvent,
 )
 """Events that every chat delivers."""

@@ -13,7 +13,7 @@ from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InternalError, InvalidInput, StorageUnavailable, Unauthenticated
-from chat_aio.live.frames import HEARTBEAT, Frame, opening_frame
+from chat_aio.live.frames import HEARTBEAT, Frame, opened_frame, opening_frame
 from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.schema.inputs import Following
@@ -145,6 +145,7 @@ async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
     memory a second time. Raises TimeoutError for a client that is too slow."""
     frames = [opening_frame(random.randint(2_000, 5_000)), *events.replay.frames]
     if events.heartbeat is not HEARTBEAT:
+        frames.insert(1, opened_frame(events.user_id))
         # Says at once when to expect the next one, and shows the position to a browser.
         frames.append(events.heartbeat)
     try:

@@ -82,15 +82,17 @@ class Firefox:
         await self._socket.send_json({"id": number, "method": method, "params": params})
         return await asyncio.wait_for(answer, ANSWER_SECONDS)
 
-    async def visit(self, url: str) -> "Window":
-        """A window of somebody's own, with nothing kept from another."""
-        user = (await self.call("browser.createUserContext"))["userContext"]
+    async def visit(self, url: str, *, by: str | None = None) -> "Window":
+        """A window of somebody's own; only those `by` the same user share what is kept."""
+        user = by or await self.user()
         made = await self.call("browsingContext.create", type="window", userContext=user)
         window = Window(self, made["context"])
-        await self.call(
-            "browsingContext.navigate", context=made["context"], url=url, wait="complete"
-        )
+        await window.go(url)
         return window
+
+    async def user(self) -> str:
+        user: str = (await self.call("browser.createUserContext"))["userContext"]
+        return user
 
     async def _hear(self) -> None:
         async for message in self._socket:
@@ -134,6 +136,17 @@ class Window:
             }})"""
         )
         assert ended, condition
+
+    async def go(self, url: str) -> None:
+        await self._firefox.call(
+            "browsingContext.navigate", context=self._context, url=url, wait="complete"
+        )
+
+    async def back(self) -> None:
+        await self._firefox.call("browsingContext.traverseHistory", context=self._context, delta=-1)
+
+    async def close(self) -> None:
+        await self._firefox.call("browsingContext.close", context=self._context)
 
     async def press(self, *keys: str) -> None:
         """Press keys, the ones before the last held down: `press("Control", "k")`."""

@@ -18,7 +18,7 @@ async def test_what_is_set_one_after_the_other_is_one_beginning(host: Host, ada:
         path = f"/conversations/{direct.id}"
         ada.on(
             "request",
-            lambda request: streams.append(request.url) if "stream" in request.url else None,
+            lambda request: streams.append(request.url) if "/stream?" in request.url else None,
         )
         ada.on(
             "request",

@@ -1,13 +1,17 @@
 """The page in Firefox: a conversation is held, found again, and nothing is complained of."""
 
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
-from tests.browser.firefox import NO_FIREFOX, found_firefox, running
+from tests.browser.firefox import NO_FIREFOX, Firefox, found_firefox, running
 from tests.browser.fonts import environment
-from tests.browser.serving import Demo
+from tests.browser.serving import Demo, Ports
+from tests.browser.tabs import serving
+from tests.support.pool import Pool
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -15,45 +19,78 @@ FIELD = "document.querySelector('#body')"
 LOG = "document.querySelector('#timeline').textContent"
 
 
-async def test_a_conversation_is_held_in_firefox(demo: Demo, tmp_path: Path) -> None:
+@pytest_asyncio.fixture(loop_scope="session")
+async def firefox(tmp_path: Path) -> AsyncIterator[Firefox]:
     if found_firefox() is None:
         if "CI" in os.environ:
             pytest.fail(NO_FIREFOX, pytrace=False)
         pytest.skip(NO_FIREFOX)
+    (tmp_path / "profile").mkdir()
+    async with running(tmp_path / "profile", environment("wide", tmp_path)) as started:
+        yield started
+
+
+async def test_a_conversation_is_held_in_firefox(demo: Demo, firefox: Firefox) -> None:
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, *(f"news {number}" for number in range(80)))
-    (tmp_path / "profile").mkdir()
     url = f"http://127.0.0.1:{demo.port}/#"
-    async with running(tmp_path / "profile", environment("wide", tmp_path)) as firefox:
-        linus = await firefox.visit(f"{url}linus/{place}")
-        dennis = await firefox.visit(f"{url}dennis/{place}")
-        await linus.until("document.querySelector('#status')?.textContent === 'Live'")
-        await linus.until(f"{LOG}.includes('80 new messages')")
-        box = "document.querySelector('.unread-mark').getBoundingClientRect()"
-        await linus.until(f"{box}.top >= 0 && {box}.bottom <= innerHeight")
+    linus = await firefox.visit(f"{url}linus/{place}")
+    dennis = await firefox.visit(f"{url}dennis/{place}")
+    await linus.until("document.querySelector('#status')?.textContent === 'Live'")
+    await linus.until(f"{LOG}.includes('80 new messages')")
+    box = "document.querySelector('.unread-mark').getBoundingClientRect()"
+    await linus.until(f"{box}.top >= 0 && {box}.bottom <= innerHeight")
 
-        await linus.run(f"{FIELD}.focus()")
-        await linus.type("**bold** :tad")
-        await linus.until("document.querySelector('#composer-people [aria-selected=true]')")
-        await linus.press("Enter")
-        await linus.press("Enter")
-        await dennis.until(
-            "document.querySelector('#timeline .body strong')?.textContent === 'bold'"
-        )
-        await dennis.until(f"{LOG}.includes('🎉')")
-        await dennis.run(f"{FIELD}.focus()")
-        await dennis.type("seen")
-        await linus.until("document.querySelector('#typing').textContent.includes('Dennis')")
-        await dennis.press("Enter")
-        await linus.until(f"{LOG}.includes('seen')")
-        await linus.until("document.querySelector('.ticks[data-mark=read]')")
+    await linus.run(f"{FIELD}.focus()")
+    await linus.type("**bold** :tad")
+    await linus.until("document.querySelector('#composer-people [aria-selected=true]')")
+    await linus.press("Enter")
+    await linus.press("Enter")
+    await dennis.until("document.querySelector('#timeline .body strong')?.textContent === 'bold'")
+    await dennis.until(f"{LOG}.includes('🎉')")
+    await dennis.run(f"{FIELD}.focus()")
+    await dennis.type("seen")
+    await linus.until("document.querySelector('#typing').textContent.includes('Dennis')")
+    await dennis.press("Enter")
+    await linus.until(f"{LOG}.includes('seen')")
+    await linus.until("document.querySelector('.ticks[data-mark=read]')")
 
-        await linus.press("Control", "k")
-        await linus.until("document.activeElement.role === 'combobox'")
-        await linus.type("engine")
-        await linus.until("document.querySelector('#palette-0')?.textContent.includes('Engine')")
-        await linus.press("Enter")
-        await linus.until("document.querySelector('#title').textContent === 'Engine room'")
-        wide = "document.documentElement.scrollWidth > innerWidth"
-        assert not await linus.run(wide)
+    await linus.press("Control", "k")
+    await linus.until("document.activeElement.role === 'combobox'")
+    await linus.type("engine")
+    await linus.until("document.querySelector('#palette-0')?.textContent.includes('Engine')")
+    await linus.press("Enter")
+    await linus.until("document.querySelector('#title').textContent === 'Engine room'")
+    wide = "document.documentElement.scrollWidth > innerWidth"
+    assert not await linus.run(wide)
+    assert firefox.complaints == []
+
+
+async def test_tabs_in_firefox_share_a_stream(
+    mongo_url: str, pool: Pool, ports: Ports, firefox: Firefox
+) -> None:
+    """The leader is closed, the next one leaves the page."""
+    async with serving(mongo_url, pool, ports) as service:
+        user = await firefox.user()
+        await (await firefox.visit(f"{service.origin}/login?name=ada", by=user)).close()
+        tabs = []
+        for _ in range(8):
+            tabs.append(tab := await firefox.visit(f"{service.origin}/", by=user))
+            await tab.until("globalThis.isReady")
+            await tab.run("begin({ userId: 'ada' })")
+            await tab.until("tab.opens.length > 0")
+        assert service.streams == {"ada": 1}
+        await service.send("ada", "one")
+        await tabs.pop(0).close()
+        await service.until(lambda: len(service.asked) == 2)
+        await service.send("ada", "two")
+        # The tabs wait for the lock in their order.
+        await tabs.pop(0).go(f"{service.origin}/login?name=ada")
+        await service.until(lambda: len(service.asked) == 3)
+        await service.send("ada", "three")
+        for tab in tabs:
+            await tab.until("tab.bodies.length === 3")
+            assert await tab.run("tab.bodies.join()") == "one,two,three"
+            assert await tab.run("tab.resets") == 0
+        await service.until_streams(ada=1)
         assert firefox.complaints == []

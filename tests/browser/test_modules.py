@@ -371,3 +371,20 @@ async def test_a_longer_name_is_not_a_shorter_one(empty: Page) -> None:
         return texts.map((text) => mentionedIn(text, people));
     """
     assert await run(empty, script) == [["h"], ["g"], [], []]
+
+
+async def test_an_answer_from_before_the_end_of_a_login_does_not_count(empty: Page) -> None:
+    script = """
+        const store = new Store("ada");
+        const asOf = store.now();
+        store.putConversation(conversation("a", 1));
+        store.clear();
+        const counts = [store.conversations.length];
+        store.setConversations([conversation("a", 1)], null, asOf);
+        store.addConversations([conversation("b", 1)], null, asOf);
+        store.putConversation(conversation("c", 1), asOf);
+        counts.push(store.conversations.length);
+        store.setConversations([conversation("a", 1)], null, store.now());
+        return [...counts, store.conversations.length];
+    """
+    assert await run(empty, script) == [0, 0, 1]

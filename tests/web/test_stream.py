@@ -144,7 +144,8 @@ async def test_positions_on_opening(serve: MakePeople) -> None:
 
 
 async def test_heartbeats_can_be_events(serve: MakePeople) -> None:
-    """The first one comes when the stream is live, behind the replay; others get comments."""
+    """The first one comes when the stream is live, behind the replay; others get comments, and no
+    name of their user."""
     person = await serve(heartbeat_interval_ms=50)
     alice, bob = person("alice"), person("bob")
     direct = await alice.direct("bob")
@@ -155,6 +156,8 @@ async def test_heartbeats_can_be_events(serve: MakePeople) -> None:
     ping = {"type": "stream.ping", "intervalMs": 50}
     async with bob.client.get(f"/api/chat/stream?{query}", headers={"X-User": "bob"}) as response:
         tab = Tab(response)
+        opened = {"type": "stream.opened", "userId": "bob"}
+        assert await tab.next() == Frame("stream.opened", opened, None)
         assert await tab.bodies(1) == ["missed"]
         assert await tab.next() == Frame(None, None, f"{direct}:2")
         for _ in range(3):
@@ -166,7 +169,7 @@ async def test_heartbeats_can_be_events(serve: MakePeople) -> None:
             said = b""
             while said.count(b": keep-alive") < 2:
                 said += await response.content.readany()
-            assert b"stream.ping" not in said
+            assert b"event: stream." not in said
 
 
 @pytest.mark.parametrize("by", ["header", "query"])

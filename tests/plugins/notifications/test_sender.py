@@ -24,8 +24,8 @@ async def test_they_are_those_of_the_host(serve: MakePeople, database: Database)
     await people("alice").send(group, "hello")
     await people("bob").send(group, "hi")
     await all_told(database, 2)
-    briefs = [each.brief() for each in told.all if each.user_id == "carol"]
-    assert [(each.get("senderName"), each.get("senderAvatarUrl")) for each in briefs] == [
+    briefs = [user.brief() for user in told.all if user.user_id == "carol"]
+    assert [(brief.get("senderName"), brief.get("senderAvatarUrl")) for brief in briefs] == [
         ("Alice", "/alice.png"),
         (None, None),
     ]

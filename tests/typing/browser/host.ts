@@ -25,7 +25,7 @@ export const named: {
   Chat: {
     getOrCreateConversation: true, listConversations: true, getConversation: true,
     sendMessage: true, listMessages: true, getMessage: true, listThread: true,
-    searchMessages: true, markRead: true, editMessage: true, deleteMessage: true,
+    searchMessages: true, signedOut: true, markRead: true, editMessage: true, deleteMessage: true,
     forwardMessage: true, addReaction: true, removeReaction: true, stream: true,
     createGroupConversation: true, updateConversation: true, addParticipants: true,
     removeParticipant: true, setParticipantRole: true, setParticipants: true, createInvite: true,
