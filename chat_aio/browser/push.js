@@ -52,10 +52,15 @@ export class Push {
   async #enable(ask, { worker = "/chat-aio/push-worker.js", scope, ...shown }) {
     const script = new URL(worker, location.href);
     const place = scope ? new URL(scope, location.href) : new URL("./", script);
+    const settings = await open();
+    const scopes = (await settings.keys()).map((request) => request.url);
+    if (!ask && scopes.length === 0) return null;
     const known = await read(place.href);
-    if (!ask && !known) return null;
+    // Of an app whose worker had another scope before.
+    const others = scopes.filter((other) => other !== place.href);
     const { devices, publicKey } = await this.#offered();
     const registration = await this.#register(script, place);
+    for (const other of others) await unsubscribe(other);
     const { pushManager } = registration;
     let subscription = await pushManager.getSubscription();
     let device = devices.find(({ id }) => id === known?.deviceId);
@@ -69,8 +74,9 @@ export class Push {
     }
     const { url = location.pathname, title = document.title, icon } = shown;
     const kept = { deviceId: device.id, endpoint: subscription.endpoint, publicKey };
-    const settings = { ...(await this.#calls.settings()), ...kept, url, title, icon };
-    await (await open()).put(place.href, new Response(JSON.stringify(settings)));
+    const stored = { ...(await this.#calls.settings()), ...kept, url, title, icon };
+    await settings.put(place.href, new Response(JSON.stringify(stored)));
+    for (const other of others) await settings.delete(other);
     this.#registration = registration;
     if (this.#unread !== undefined) setBadge(this.#unread);
     return device;

@@ -224,7 +224,12 @@ class Pushed:
 
     async def devices(self) -> list[tuple[str, str]]:
         """User and token of each device."""
-        found = await self.database["notification_devices"].find().sort("userId").to_list(None)
+        found = (
+            await self.database["notification_devices"]
+            .find()
+            .sort({"userId": 1, "createdAt": 1})
+            .to_list(None)
+        )
         return [(row["userId"], row["token"]) for row in found]
 
 

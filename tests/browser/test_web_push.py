@@ -155,6 +155,21 @@ async def test_another_user_of_the_browser_gets_another_subscription(pushed: Pus
     assert [one["body"] for one in await pushed.shown()] == ["for bob"]
 
 
+async def test_a_new_scope_replaces_the_former_one(pushed: Pushed) -> None:
+    """As after a release of the app: the user has enabled push, and keeps it."""
+    ((_, former),) = await pushed.devices()
+    await pushed.send("carl", await _direct(pushed, "ann"), "hello")
+    enabling = "chat.notifications.enablePush({ ...push, ask: false, scope: '/' })"
+    assert (await pushed.page.evaluate(enabling))["kind"] == "web"
+    current = (await pushed.find("subscription"))["endpoint"]
+    assert await pushed.devices() == [("ann", former), ("ann", current)]
+    scopes = """caches.open("chat-aio-push").then((kept) => kept.keys())
+      .then((kept) => kept.map(({ url }) => url))"""
+    assert await pushed.page.evaluate(scopes) == [f"{pushed.origin}/"]
+    # The former worker's end with its subscription.
+    assert await pushed.shown() == []
+
+
 async def test_tabs_that_open_at_once_make_one_subscription(pushed: Pushed) -> None:
     await pushed.page.context.add_cookies([{"name": "user", "value": "bob", "url": pushed.origin}])
     enabling = "chat.notifications.enablePush({ ...push, ask: false })"
