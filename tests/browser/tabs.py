@@ -48,7 +48,7 @@ PAGE = """<!doctype html><html lang="en"><title>Tab</title><link rel="icon" href
 class Service:
     """An app with a login by cookie, or by a token such as `ada-1`; its users talk with Linus."""
 
-    def __init__(self, database: Any, port: int) -> None:
+    def __init__(self, database: Any, port: int, heartbeat_ms: int) -> None:
         self.port = port
         self.origin = f"http://127.0.0.1:{port}"
         self.refused: set[str] = set()
@@ -59,7 +59,7 @@ class Service:
         self.chat = Chat(
             database,
             auth=self._user,
-            options=Options(extra_events=True, heartbeat_interval_ms=HEARTBEAT_MS),
+            options=Options(extra_events=True, heartbeat_interval_ms=heartbeat_ms),
         )
         self._runner: web.AppRunner | None = None
 
@@ -116,10 +116,12 @@ class Service:
 
 
 @asynccontextmanager
-async def serving(mongo_url: str, pool: Any, ports: Ports) -> AsyncIterator[Service]:
+async def serving(
+    mongo_url: str, pool: Any, ports: Ports, *, heartbeat_ms: int = HEARTBEAT_MS
+) -> AsyncIterator[Service]:
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
-        service = Service(database, ports.of("tabs"))
+        service = Service(database, ports.of("tabs"), heartbeat_ms)
         await service.start()
         yield service
         await service.stop()

@@ -403,3 +403,33 @@ async def test_in_the_page_from_its_beginning_it_has_one_stream(
     assert await page.evaluate("streams.length") == 1
     await page.evaluate("document.querySelector('chat-aio').remove()")
     assert await page.evaluate(open_ones) == 0
+
+
+async def test_a_login_that_ends_in_another_tab(
+    host: Host, ada: Page, complaints: Complaints
+) -> None:
+    """Nothing is shown any more, until its user is logged in again."""
+    complaints.excuse("401")
+    async with host.person("grace") as grace:
+        place = await grace.get_or_create_conversation("ada")
+        await grace.send_message(place.id, "for Ada")
+    await ada.evaluate(MADE, [{"user": "ada"}, {}])
+    await expect(ada.get_by_text("for Ada")).to_be_visible()
+    other = await ada.context.new_page()
+    await host.empty(other, "ada")
+    await other.evaluate(
+        """async () => {
+          const { Chat } = await import("/chat-aio/chat.js");
+          globalThis.chat = new Chat("/api/chat");
+          await new Promise((onOpen) => chat.stream({ userId: "ada", onOpen }));
+        }"""
+    )
+    await ada.context.clear_cookies()
+    await other.evaluate("chat.listConversations().catch(() => {})")
+    await expect(ada.get_by_text("for Ada")).to_have_count(0)
+    await expect(ada.get_by_text("You are not logged in.")).to_be_visible()
+    await other.goto(f"{host.origin}/login?name=ada")
+    await ada.evaluate("document.querySelector('chat-aio').store.reconnect()")
+    await expect(ada.get_by_text("for Ada")).to_be_visible()
+    await expect(ada.get_by_text("You are not logged in.")).to_be_hidden()
+    await other.close()

@@ -169,8 +169,7 @@ async def test_401_is_the_end_of_the_login(tabs: Tabs, service: Service) -> None
     service.refused.add("ada-1")
     service.chat._live.hub.end_all()
     for page in pages:
-        await page.wait_for_function("tab.signedOut > 0")
-        assert await page.evaluate("tab.refusals[0]") == 401
+        await page.wait_for_function("tab.signedOut > 0 && tab.refusals[0] === 401")
 
 
 async def test_204_ends_it_for_good(tabs: Tabs, service: Service) -> None:

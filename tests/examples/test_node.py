@@ -22,36 +22,7 @@ import { ChatStore } from "chat-aio/store";
 const [origin, cookie, id] = process.argv.slice(2);
 const headers = { Cookie: cookie };
 
-/** As much of an EventSource as the chat needs: Node.js has none before version 22. */
-class Source extends EventTarget {
-  readyState = 0;
-  #abort = new AbortController();
-  constructor(url) {
-    super();
-    this.#read(url).catch(() => {});
-  }
-  close() {
-    this.#abort.abort();
-  }
-  async #read(url) {
-    const { body } = await fetch(url, { headers, signal: this.#abort.signal });
-    this.dispatchEvent(new Event("open"));
-    let text = "";
-    for await (const part of body.pipeThrough(new TextDecoderStream())) {
-      const frames = (text + part).split("\\n\\n");
-      text = frames.pop();
-      for (const frame of frames) this.#tell(frame);
-    }
-  }
-  #tell(frame) {
-    const fields = Object.fromEntries(frame.split("\\n").map((line) => line.split(/: (.*)/s)));
-    if (!fields.data) return;
-    const told = new Event(fields.event);
-    this.dispatchEvent(Object.assign(told, { data: fields.data, lastEventId: fields.id ?? "" }));
-  }
-}
-
-const chat = new Chat(`${origin}/api/chat`, { headers, EventSource: Source });
+const chat = new Chat(`${origin}/api/chat`, { headers, streamWith: "fetch" });
 const refused = await chat.getConversation("nowhere").catch((error) => error);
 const store = new ChatStore(chat, { userId: "ada" });
 const bodies = () => store.timeline(id).messages.map(({ state, body }) => `${state}: ${body}`);
