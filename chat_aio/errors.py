@@ -60,6 +60,12 @@ class RoleNotAllowed(ChatError):
     code, status = "ROLE_NOT_ALLOWED", 403
 
 
+class SilentNotAllowed(ChatError):
+    """Your messages may not be silent."""
+
+    code, status = "SILENT_NOT_ALLOWED", 403
+
+
 class CreateNotAllowed(ChatError):
     """You may not create this conversation."""
 

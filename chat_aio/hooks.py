@@ -200,8 +200,10 @@ class Hooks:
     `search_messages` finds messages in place of MongoDB (docs/guides/search.md).
     `allowed_roles` returns the roles that a user's messages may have over HTTP (specification
     4.16). Only users for whom `can_set_key` returns True may use keys of groups over HTTP
-    (specification 17.2), and only those for whom `can_delete` returns True may delete conversations
-    there (specification 3.9).
+    (specification 17.2), only those for whom `can_delete` returns True may delete conversations
+    there (specification 3.9), and only those for whom `can_send_silently` returns True may send
+    silent messages there (specification 4.17). Participants for whom `can_set_metadata` returns
+    True may change a group's metadata, as its admins may (specification 18.2).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -225,6 +227,8 @@ class Hooks:
     search_messages: MessageSearchHook | None = None
     allowed_roles: RolesHook | None = None
     can_set_key: Callable[[KeyContext], Answer] | None = None
+    can_set_metadata: PermissionRule | None = None
+    can_send_silently: Callable[[str], Answer] | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -7,13 +7,14 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 
 from aiohttp import web
 
 from chat_aio.actions.rate_limits import rate_limits_from
 from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
-from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
 from chat_aio.plugins import (
     Attachments,
@@ -25,10 +26,13 @@ from chat_aio.plugins import (
     Typing,
     Webhooks,
 )
+from chat_aio.server.callers import Callers
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
-from chat_aio.server.header_auth import Callers
+from chat_aio.server.header_auth import HeaderAuth
 from chat_aio.server.settings import ServeSettings
+from chat_aio.server.token_keys import KeySet, TokenKeys, keys_of_file, single_key
+from chat_aio.web.app_keys import Auth
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.security_headers import hide_server
@@ -72,6 +76,19 @@ def webhooks_of(settings: ServeSettings) -> list[Plugin]:
     return [Webhooks(url, secret, events=settings.webhook_events)]
 
 
+def token_keys_of(settings: ServeSettings) -> KeySet | None:
+    """The keys that verify tokens; None without such settings. Raises SetupError for a key or a
+    file that is wrong."""
+    if settings.jwt_key is not None:
+        return single_key(settings.jwt_key, settings.jwt_algorithm)
+    file = _keys_file(settings)
+    return None if file is None else keys_of_file(file)
+
+
+def _keys_file(settings: ServeSettings) -> Path | None:
+    return None if settings.jwt_keys_file is None else Path(settings.jwt_keys_file)
+
+
 def require_rate_limits(settings: ServeSettings) -> None:
     """Raise ValueError for rate limits that cannot be; SetupError without the package `limits`."""
     methods = set(limited_methods(plugins_of(settings)))
@@ -95,26 +112,44 @@ async def make_served(settings: ServeSettings) -> web.Application:
 def _make_standalone(settings: ServeSettings) -> web.Application:
     """An app with the chat alone. Raises SetupError for an invalid setting."""
     clients = Clients(settings.mongo_url, settings.database)
+    app = web.Application()
+    options = settings.options
+    auth: Auth
+    if (keys := token_keys_of(settings)) is not None:
+        # Imported here: a process without tokens needs no package for them.
+        from chat_aio.server.token_auth import TokenAuth
+
+        tokens = TokenAuth(
+            TokenKeys(keys, _keys_file(settings)),
+            issuer=settings.jwt_issuer,
+            audience=settings.jwt_audience,
+            leeway_seconds=settings.jwt_leeway_seconds,
+            moderator_claim=settings.jwt_moderator_claim,
+            services=settings.service_users,
+        )
+        app.on_startup.append(tokens.read_keys_on_signal)
+        # Streams end with their token.
+        auth, options = tokens.auth, replace(options, reauthenticate=True)
+    else:
+        header = settings.auth_header or ""
+        auth = HeaderAuth(header, moderator_header=settings.moderator_header).auth
     callers = Callers(
-        settings.auth_header or "",
-        moderator_header=settings.moderator_header,
         moderators=settings.moderators,
+        requests_name_moderators=bool(settings.moderator_header or settings.jwt_moderator_claim),
         assistants=settings.drafts_assistants,
+        service_users=settings.service_users,
     )
-    can_moderate = callers.can_moderate if callers.name_moderators else None
     chat = Chat(
         # Made here, within the event loop: a client belongs to the loop in which it is made.
         clients.make(),
         database_factory=clients.make,
-        auth=callers.auth,
-        hooks=Hooks(can_moderate=can_moderate, allowed_roles=callers.allowed_roles),
-        options=settings.options,
+        auth=auth,
+        hooks=callers.hooks(),
+        options=options,
         plugins=[*plugins_of(settings), *webhooks_of(settings)],
         observers=observers_of(settings),
     )
-    app = web.Application()
     chat.mount(app)
-
     app.on_cleanup.append(clients.close)
     return app
 

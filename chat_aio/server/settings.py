@@ -20,14 +20,15 @@ from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.kinds import Kind, UnknownName, kind_of
 from chat_aio.server.logging_setup import LogFormat
 from chat_aio.server.loop import LoopKind
+from chat_aio.server.token_keys import Algorithm
 
 PREFIX = "CHAT_AIO_"
 
 PluginName = Literal["typing", "presence", "receipts", "filter", "drafts", "attachments"]
 
 LIBRARY_ONLY = {
-    "auth": "a function; `auth_header` names the user",
-    "hooks": "functions; `moderators` and `moderator_header` replace `can_moderate`",
+    "auth": "a function; a token (`jwt_key`, `jwt_keys_file`) or `auth_header` names the user",
+    "hooks": "functions; `moderators`, `service_users` and URLs replace some of them",
     "plugins of your own": "objects; the package's own are `plugins`",
     "Filter(classifier)": "a function",
     "Filter(classifier_timeout)": "goes with the classifier",
@@ -48,7 +49,7 @@ LIBRARY_ONLY = {
     "clock": "a function, for tests",
     "database_factory": "a function; `serve` replaces a stuck client by itself",
     "profile_cache_seconds": "goes with the hook `profiles`",
-    "reauthenticate": "the header of a request that opened a stream never changes",
+    "reauthenticate": "on with tokens, whose time ends; a header never changes",
     "Metrics(registry)": "an object; `serve` uses Prometheus's default registry",
     "Tracing(provider)": "an object; `serve` uses that of the process",
 }
@@ -58,7 +59,7 @@ DEFAULTS: Mapping[str, object] = {"enforce_bans": True, "slow_request_seconds": 
 """Where `serve` differs from `Options`: another program over the same database, such as
 `chat-aio moderation`, may have banned somebody; and its log is read by operators."""
 
-SECRETS = ("mongo_url", "webhook_url", "webhook_secret")
+SECRETS = ("mongo_url", "jwt_key", "webhook_url", "webhook_secret")
 """Settings that are, or may contain, a secret."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -106,8 +107,8 @@ def _check_events(events: tuple[StoredEventType, ...]) -> None:
         raise ValueError("must name at least one")
 
 
-def _between(least: int, most: int | None = None) -> Callable[[int], None]:
-    def check(value: int) -> None:
+def _between(least: int, most: int | None = None) -> Callable[[float], None]:
+    def check(value: float) -> None:
         if value < least or (most is not None and value > most):
             raise ValueError(f"must be at least {least}" + (f", at most {most}" if most else ""))
 
@@ -137,7 +138,8 @@ class ServeSettings:
     app: str | None = field(
         default=None,
         metadata=_means(
-            "`module:factory` of an aiohttp app with a Chat of its own, instead of `auth_header`"
+            "`module:factory` of an aiohttp app with a Chat of its own, instead of the settings "
+            "that name the user"
         ),
     )
     auth_header: str | None = field(
@@ -146,7 +148,46 @@ class ServeSettings:
             "request header in which a trusted proxy names the user", check=_check_header
         ),
     )
-    # Moderators are named by a list or a header: `serve` verifies no tokens (decision 0057).
+    jwt_key: str | None = field(
+        default=None,
+        metadata=_means(
+            "key that verifies tokens: a shared secret, or a public key as PEM; needs "
+            "`chat-aio[jwt]`"
+        ),
+    )
+    jwt_algorithm: Algorithm = field(
+        default="HS256", metadata=_means("the only algorithm that `jwt_key` verifies")
+    )
+    jwt_keys_file: str | None = field(
+        default=None,
+        metadata=_means(
+            "JWKS file with keys that verify tokens; a key needs `kid` and `alg`; read again on "
+            "SIGHUP, and for an unknown `kid` at most once a minute"
+        ),
+    )
+    jwt_issuer: str | None = field(default=None, metadata=_means("the `iss` that tokens must have"))
+    jwt_audience: str | None = field(
+        default=None, metadata=_means("the `aud` that tokens must have, alone or in a list")
+    )
+    jwt_leeway_seconds: float = field(
+        default=30.0,
+        metadata=_means(
+            "by how much clocks may differ, for `exp` and `nbf` of tokens", check=_between(0, 300)
+        ),
+    )
+    jwt_moderator_claim: str | None = field(
+        default=None,
+        metadata=_means("claim of a token that is `true` if the user may moderate"),
+    )
+    service_users: tuple[str, ...] = field(
+        default=(),
+        metadata=_means(
+            "id of a service user, a program of yours with its own tokens; give the flag once for "
+            "each",
+            check=_check_ids,
+            flag="--service-user",
+        ),
+    )
     moderators: tuple[str, ...] = field(
         default=(),
         metadata=_means(
@@ -328,7 +369,7 @@ class Setting:
 
     def shown(self, value: Any) -> Any:
         """A value as JSON, without secrets."""
-        if self.name == "webhook_secret":
+        if self.name in ("jwt_key", "webhook_secret"):
             return value and "***"
         if self.name == "webhook_url" and value:
             # The user, the path and the query may be secrets.

@@ -89,6 +89,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
             can_delete_message=lambda asked: "kept" not in asked.conversation.metadata,
             can_delete=lambda asked: asked.user_id.startswith("moderator"),
             allowed_roles=lambda _: {"user"},
+            can_send_silently=lambda user_id: user_id.startswith("moderator"),
             profiles=lambda user_ids: {each: Profile(name=each.title()) for each in user_ids},
         ),
         plugins=[each() for each in PLUGINS],

@@ -33,6 +33,8 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "auth_header": ("X-User", "X-User"),
     "moderators": ("ada", ("ada",)),
     "moderator_header": ("X-Mod", "X-Mod"),
+    "jwt_algorithm": ("ES256", "ES256"),
+    "service_users": ("shop", ("shop",)),
     "drafts_assistants": ("robot", ("robot",)),
     "drafts_abandoned_seconds": ("90", 90.0),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
@@ -182,6 +184,9 @@ WRONG = {
     "download_buffer_bytes": ["0"],
     "presence_lease_seconds": ["0"],
     "drafts_assistants": [" ,\0"],
+    "jwt_algorithm": ["none", "HS1"],
+    "jwt_leeway_seconds": ["-1", "301", "much"],
+    "service_users": [" ,\0"],
     "drafts_abandoned_seconds": ["0"],
     "presence_offline_delay_ms": ["-1"],
     "webhook_events": ["typing.started", ""],
@@ -228,9 +233,9 @@ def test_what_the_file_says_that_is_no_setting(tmp_path: Path) -> None:
 def test_a_variable_that_is_no_setting_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unknown_variables() == []
     monkeypatch.setenv("CHAT_AIO_MAX_MESAGE_LENGTH", "5")
-    monkeypatch.setenv("CHAT_AIO_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("CHAT_AIO_TCP_ADDR", "10.0.0.1")
     said = "CHAT_AIO_MAX_MESAGE_LENGTH is no setting; is CHAT_AIO_MAX_MESSAGE_LENGTH meant?"
-    assert unknown_variables() == [said, "CHAT_AIO_SERVICE_HOST is no setting"]
+    assert unknown_variables() == [said, "CHAT_AIO_TCP_ADDR is no setting"]
     result = shown()
     assert result.exit_code == 0
     assert said in result.stderr.splitlines()
@@ -349,6 +354,7 @@ def test_secrets_are_not_shown() -> None:
     """Of every setting that may contain one."""
     given = {
         "mongo_url": ("mongodb://u:swordfish@db/", ["swordfish"]),
+        "jwt_key": ("swordfish", ["swordfish"]),
         "webhook_secret": (SECRET, [SECRET]),
         "webhook_url": ("https://u:swordfish@example.org/tuna?t=trout", ["fish", "tuna", "trout"]),
     }
