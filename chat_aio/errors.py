@@ -425,6 +425,13 @@ class StreamUnsupported(ChatError):
     code, status = "STREAM_UNSUPPORTED", 501
 
 
+class HostUnavailable(InternalError):
+    """The app behind this chat did not answer in time; nothing was written, so try again."""
+
+    code, status = "HOST_UNAVAILABLE", 503
+    retry_after = 2
+
+
 class StorageUnavailable(ChatError):
     """The database was not reached in time; nothing was written, so try again."""
 

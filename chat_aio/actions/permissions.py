@@ -50,6 +50,7 @@ class Permissions:
 
     can_read: PermissionRule = is_participant
     can_read_messages: bool = False
+    read_at_once: int = hooks.AT_ONCE
     can_write: PermissionRule = is_participant
     can_manage: PermissionRule = is_admin
     can_invite: PermissionRule = is_admin
@@ -69,6 +70,7 @@ class Permissions:
         return cls(
             can_read=hooks.can_read or is_participant,
             can_read_messages=hooks.can_read_messages,
+            read_at_once=hooks.can_read_at_once,
             can_write=hooks.can_write or is_participant,
             can_manage=hooks.can_manage or is_admin,
             can_invite=hooks.can_invite or is_admin,

@@ -17,16 +17,10 @@ from aiohttp import web
 from chat_aio.admin.options import config_option, setting_options
 from chat_aio.errors import SetupError
 from chat_aio.server import process
-from chat_aio.server.app import (
-    make_served,
-    plugins_of,
-    require_rate_limits,
-    token_keys_of,
-    webhooks_of,
-)
+from chat_aio.server.app import make_served, require_rate_limits
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
 from chat_aio.server.loop import LoopKind, run_on
-from chat_aio.server.settings import SETTINGS, ServeSettings
+from chat_aio.server.settings import SETTINGS, URLS, ServeSettings
 from chat_aio.server.sources import (
     WrongSetting,
     find_settings,
@@ -34,6 +28,7 @@ from chat_aio.server.sources import (
     settings_from,
     unknown_variables,
 )
+from chat_aio.server.standalone import notifications_of, plugins_of, token_keys_of, webhooks_of
 from chat_aio.server.supervisor import AS_WORKER, LOG_FORMAT_VARIABLE, Workers
 from chat_aio.web.openapi.document import describe
 
@@ -170,13 +165,11 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
         raise click.ClickException(str(error)) from None
     try:
         webhooks_of(settings)
+        notifications_of(settings)
         token_keys_of(settings)
     except SetupError as error:
         raise click.ClickException(str(error)) from None
-    if (settings.webhook_url is None) != (settings.webhook_secret is None):
-        raise WrongSetting(
-            "--webhook-url and --webhook-secret (or their variables) need each other"
-        )
+    _require_urls(settings)
     if settings.app is not None:
         # An app has its own plugins, so it is not known whether these settings fit them.
         return settings
@@ -192,13 +185,35 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
     return settings
 
 
+def _require_urls(settings: ServeSettings) -> None:
+    """Raise WrongSetting for a URL, a secret or a key without what belongs to it."""
+    given = [_flag(name) for name in URLS if getattr(settings, name) is not None]
+    if given and settings.webhook_secret is None:
+        raise WrongSetting(f"{given[0]} and --webhook-secret (or their variables) need each other")
+    if settings.webhook_secret is not None and not given:
+        raise WrongSetting(
+            f"--webhook-secret needs a URL: one of {', '.join(map(_flag, URLS))} (or its variable)"
+        )
+    if (settings.push_private_key is None) != (settings.push_subject is None):
+        raise WrongSetting(
+            "--push-private-key and --push-subject (or their variables) need each other"
+        )
+    if settings.search_users_url is not None and settings.profiles_url is None:
+        raise WrongSetting("--search-users-url needs --profiles-url, which names those found")
+    asking = settings.permissions_read or settings.permissions_write
+    if asking and settings.permissions_url is None:
+        raise WrongSetting(
+            "--permissions-read and --permissions-write need --permissions-url, which is asked"
+        )
+
+
+def _flag(name: str) -> str:
+    return SETTINGS[name].flag
+
+
 def _require_callers(settings: ServeSettings) -> None:
     """Raise WrongSetting for settings that leave the calling user unknown."""
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in NAMING_USERS
-        if getattr(settings, name) is not None
-    ]
+    given = [_flag(name) for name in NAMING_USERS if getattr(settings, name) is not None]
     if len(given) > 1:
         raise WrongSetting(
             f"{' and '.join(given)} are both given (or their variables, or their keys in the "

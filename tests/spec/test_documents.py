@@ -1,6 +1,5 @@
 """Documents say what the code does: tables, examples, links."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -112,7 +111,9 @@ def test_every_route_is_documented() -> None:
 
 
 PLUGINS = [
-    plugin for plugin in Plugin.__subclasses__() if plugin.__module__.startswith("chat_aio.")
+    plugin
+    for plugin in Plugin.__subclasses__()
+    if plugin.__module__.startswith("chat_aio.plugins.")
 ]
 
 
