@@ -37,8 +37,8 @@ FORGOTTEN = "permissions.forgotten"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question about a user and a conversation. With the role, so that nobody who has joined or
-    left gets the answer of before."""
+    """A question about a user and a conversation. With the role, so that after joining or leaving
+    the host is asked again."""
 
     action: Action
     user_id: str
@@ -90,7 +90,7 @@ class HostPermissions:
         return await self._may("write", asked)
 
     def forget(self, user_ids: Collection[str], conversation_ids: Collection[str]) -> None:
-        """Forget what is known about these users and conversations, also what is just asked."""
+        """Forget the answers about these users and conversations, also those under way."""
 
         def concerns(pair: Pair) -> bool:
             return pair.user_id in user_ids or pair.conversation_id in conversation_ids

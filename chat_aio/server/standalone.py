@@ -36,6 +36,7 @@ from chat_aio.server.host_permissions import PAIRS, ForgetPermissions, HostPermi
 from chat_aio.server.settings import ServeSettings
 from chat_aio.server.token_keys import KeySet, TokenKeys, keys_of_file, single_key
 from chat_aio.web.app_keys import Auth
+from chat_aio.web.browser_files import add_browser_files
 
 log = logging.getLogger(__name__)
 
@@ -135,6 +136,7 @@ def make_standalone(settings: ServeSettings) -> web.Application:
     )
     app.cleanup_ctx.append(host.opened)
     chat.mount(app)
+    add_browser_files(app)
     app.on_cleanup.append(clients.close)
     return app
 

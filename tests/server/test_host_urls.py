@@ -12,6 +12,7 @@ from aiohttp.test_utils import TestClient
 from click.testing import CliRunner
 
 from chat_aio.admin.cli import main
+from chat_aio.errors import HostUnavailable
 from chat_aio.hooks import PermissionContext
 from chat_aio.schema.models import Conversation
 from chat_aio.server import host
@@ -296,10 +297,8 @@ async def test_an_answer_that_cannot_be_used_is_503(start: Call, backend: Backen
     assert len(page.json["messages"]) == 1
 
 
-async def test_a_host_that_does_not_answer(
-    start: Call, backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Others are served in the meantime; and it is left alone for a moment."""
+async def test_a_host_that_does_not_answer(start: Call, backend: Backend) -> None:
+    """What needs no answer is served."""
     chat = await start(
         permissions_url=backend.url, permissions_write=True, hook_timeout_seconds="0.5"
     )
@@ -307,11 +306,20 @@ async def test_a_host_that_does_not_answer(
     backend.held.clear()
     assert (await chat.send("ada", path)).code == "HOST_UNAVAILABLE"
     assert (await chat.call("ada", "GET", path)).status == 200
+
+
+async def test_a_host_that_has_failed_is_left_alone(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(host, "RESTING_SECONDS", 1e9)
-    assert (await chat.send("ada", path)).code == "HOST_UNAVAILABLE"
-    count = len(backend.questions)
-    assert (await chat.send("bob", path)).code == "HOST_UNAVAILABLE"
-    assert len(backend.questions) == count
+    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=5)
+    await url.open()
+    backend.reply = lambda: web.Response(status=500)
+    for _ in "12":
+        with pytest.raises(HostUnavailable):
+            await url.ask({"type": "profiles", "userIds": []})
+    await url.close()
+    assert len(backend.questions) == 1
 
 
 async def test_a_stream_delivers_nothing_that_is_not_confirmed(
