@@ -55,7 +55,7 @@ COMPILE := pip-compile --quiet --upgrade --generate-hashes --strip-extras --unsa
 lock: $(READY)  ## the versions that development, the image and the site are made with, with their hashes
 	$(BIN)/$(COMPILE) --build-deps-for editable --extra dev \
 		--output-file requirements-dev.txt pyproject.toml
-	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics,uvloop \
+	$(BIN)/$(COMPILE) --build-deps-for wheel --extra jwt,limits,logs,metrics,notifications,uvloop \
 		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
 	$(BIN)/$(COMPILE) --build-deps-for editable --extra attachments,embedded,uvloop \
 		--constraint requirements-dev.txt --output-file requirements-run.txt pyproject.toml

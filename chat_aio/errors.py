@@ -60,6 +60,12 @@ class RoleNotAllowed(ChatError):
     code, status = "ROLE_NOT_ALLOWED", 403
 
 
+class SilentNotAllowed(ChatError):
+    """Your messages may not be silent."""
+
+    code, status = "SILENT_NOT_ALLOWED", 403
+
+
 class CreateNotAllowed(ChatError):
     """You may not create this conversation."""
 
@@ -417,6 +423,13 @@ class StreamUnsupported(ChatError):
     """This installation has no live stream."""
 
     code, status = "STREAM_UNSUPPORTED", 501
+
+
+class HostUnavailable(InternalError):
+    """The app behind this chat did not answer in time; nothing was written, so try again."""
+
+    code, status = "HOST_UNAVAILABLE", 503
+    retry_after = 2
 
 
 class StorageUnavailable(ChatError):

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar
 
-from chat_aio.errors import InternalError
+from chat_aio.errors import HostUnavailable, InternalError
 from chat_aio.schema.models import (
     Attachment,
     BareMessage,
@@ -193,15 +193,19 @@ UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]
 class Hooks:
     """The host's own rules. Each may be sync or async; None keeps the default.
 
-    `can_read` is called for conversations; with `can_read_messages` also for each message that
-    would be shown (specification 5.5). `can_create`, `can_leave` and `can_delete_message` restrict
-    the default rules further (specification 5.6). `profiles` gets up to 100 user ids;
-    `search_users` returns the ids of those it finds, the best first (docs/guides/people.md).
-    `search_messages` finds messages in place of MongoDB (docs/guides/search.md).
-    `allowed_roles` returns the roles that a user's messages may have over HTTP (specification
-    4.16). Only users for whom `can_set_key` returns True may use keys of groups over HTTP
-    (specification 17.2), and only those for whom `can_delete` returns True may delete conversations
-    there (specification 3.9).
+    A hook that cannot decide now raises HostUnavailable, which callers get as 503. `can_read` is
+    called for conversations, `can_read_at_once` of them at a time for a list or a stream; with
+    `can_read_messages` also for each message that would be shown (specification 5.5). `can_create`,
+    `can_leave` and `can_delete_message` restrict the default rules further (specification 5.6).
+    `profiles` gets up to 100 user ids; `search_users` returns the ids of those it finds, the best
+    first (docs/guides/people.md). `search_messages` finds messages in place of MongoDB
+    (docs/guides/search.md). `allowed_roles` returns the roles that a user's messages may have over
+    HTTP (specification 4.16). Only users for whom `can_set_key` returns True may use keys of groups
+    over HTTP (specification 17.2), only those for whom `can_delete` returns True may delete
+    conversations there (specification 3.9), and only those for whom `can_send_silently` returns
+    True may send silent messages there (specification 4.17). Participants for whom
+    `can_set_metadata` returns True may change a group's metadata, as its admins may (specification
+    18.2).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -211,6 +215,7 @@ class Hooks:
     after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
     can_read: PermissionRule | None = None
     can_read_messages: bool = False
+    can_read_at_once: int = AT_ONCE
     can_write: PermissionRule | None = None
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
@@ -225,6 +230,8 @@ class Hooks:
     search_messages: MessageSearchHook | None = None
     allowed_roles: RolesHook | None = None
     can_set_key: Callable[[KeyContext], Answer] | None = None
+    can_set_metadata: PermissionRule | None = None
+    can_send_silently: Callable[[str], Answer] | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:
@@ -234,9 +241,11 @@ def lent(conversation: Conversation) -> Conversation:
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
-async def filter_async(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
-    """Filter `asked` by `ask`, keeping the order; AT_ONCE questions run at a time."""
-    turns = asyncio.Semaphore(AT_ONCE)
+async def filter_async(
+    ask: Callable[[T], Awaitable[bool]], asked: Sequence[T], *, at_once: int = AT_ONCE
+) -> list[T]:
+    """Filter `asked` by `ask`, keeping the order; `at_once` questions run at a time."""
+    turns = asyncio.Semaphore(at_once)
 
     async def one(item: T) -> bool:
         async with turns:
@@ -255,9 +264,9 @@ async def call(
 ) -> Any:
     """Call a hook and return its answer.
 
-    Exceptions in `passing` are raised as they are. Any other exception, and an async hook that
-    takes longer than `limit` seconds, is logged and raised as InternalError; a hook that is late is
-    not cancelled. A sync hook runs on the event loop.
+    HostUnavailable and exceptions in `passing` are raised as they are. Any other exception, and an
+    async hook that takes longer than `limit` seconds, is logged and raised as InternalError; a hook
+    that is late is not cancelled. A sync hook runs on the event loop.
     """
     try:
         answer = hook(argument)
@@ -265,6 +274,8 @@ async def call(
             with paused():  # The request's budget is for the database, not for the host.
                 return await answered(answer, limit)
         return answer
+    except HostUnavailable:
+        raise
     except passing:
         raise
     except Exception as error:

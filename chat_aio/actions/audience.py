@@ -126,7 +126,10 @@ async def _readable(context: Context, asked: Audience) -> Audience:
             log.warning("can_read failed, so a user is not notified of a message: %r", error)
             return False
 
-    return replace(asked, user_ids=tuple(await hooks.filter_async(may, asked.user_ids)))
+    readers = await hooks.filter_async(
+        may, asked.user_ids, at_once=context.permissions.read_at_once
+    )
+    return replace(asked, user_ids=tuple(readers))
 
 
 def _without(asked: Audience, left_out: Iterable[str]) -> Audience:

@@ -265,7 +265,7 @@ async def _readable(
         conversation = conversation_from(found, context.database.optional_fields)
         return await permissions.may_read(user_id, conversation)
 
-    return await hooks.filter_async(ask, heads)
+    return await hooks.filter_async(ask, heads, at_once=permissions.read_at_once)
 
 
 async def _unread(

@@ -1,6 +1,6 @@
 """Groups: creating and changing them, and their participants."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -17,8 +17,10 @@ from chat_aio.actions.conversations import (
 from chat_aio.actions.guards import (
     load_conversation,
     load_fresh,
+    load_group,
     load_leavable,
     load_manageable,
+    may_set_metadata,
     require_managing,
     within,
 )
@@ -28,6 +30,7 @@ from chat_aio.actions.membership import (
     let_in,
     new_change,
     require_another_admin,
+    require_still_inside,
     require_still_managing,
 )
 from chat_aio.actions.metadata import MetadataGiven, metadata_to_set, require_editable
@@ -55,6 +58,8 @@ from chat_aio.store.documents import ROOM_CONTROLS, ParticipantDocument
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
+
+RequireStill = Callable[[Context, Locked, str], None]
 
 Roles = dict[str, ParticipantRole]
 """Participants by user id, with their roles."""
@@ -161,8 +166,8 @@ async def update_conversation(
     if not fields and given.metadata is None:
         raise InvalidInput("name, visibility and joinPolicy are missing: give at least one")
     require_channels(context, given.visibility, given.join_policy)
-    await load_manageable(context, user_id, conversation_id)
-    return await set_fields(context, user_id, conversation_id, fields, given)
+    still = await load_changeable(context, user_id, conversation_id, only_metadata=not fields)
+    return await set_fields(context, user_id, conversation_id, fields, given, require_still=still)
 
 
 def fields_of(given: inputs.ConversationChange, named: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,6 +176,19 @@ def fields_of(given: inputs.ConversationChange, named: Mapping[str, Any]) -> dic
     without = {"metadata", "metadata_version"}
     wanted = given.model_dump(by_alias=True, exclude_none=True, exclude=without)
     return {**wanted, "name": given.name} if named else wanted
+
+
+async def load_changeable(
+    context: Context, user_id: str, conversation_id: str, *, only_metadata: bool
+) -> RequireStill:
+    """Check that a user may change a group; `only_metadata` may also be changed by participants for
+    whom `can_set_metadata` returns True. Returns the check to repeat under the lock. Raises as
+    `load_manageable`."""
+    snapshot = await load_group(context, conversation_id)
+    if only_metadata and await may_set_metadata(context, user_id, snapshot):
+        return require_still_inside
+    await require_managing(context, user_id, snapshot)
+    return require_still_managing
 
 
 async def set_metadata(
@@ -203,12 +221,14 @@ async def set_fields(
     conversation_id: str,
     fields: Mapping[str, Any],
     given: MetadataGiven,
+    *,
+    require_still: RequireStill = require_still_managing,
 ) -> ConversationWithUnread:
     """Set fields of a conversation and the metadata that are given, with one event; nothing happens
-    if all are so already."""
+    if all are so already. `require_still` repeats the caller's check under the lock."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
-        require_still_managing(context, locked, user_id)
+        require_still(context, locked, user_id)
         if locked.conversation.get("blockedBy"):
             raise DirectInteractionBlocked
         replaced = metadata_to_set(locked.conversation, given)

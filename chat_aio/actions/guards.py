@@ -101,6 +101,19 @@ async def require_managing(context: Context, user_id: str, snapshot: Snapshot) -
     return await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
 
 
+async def may_set_metadata(context: Context, user_id: str, snapshot: Snapshot) -> bool:
+    """Whether the host lets a participant change the metadata of a group that they need not
+    manage."""
+    if context.permissions.can_set_metadata is None:
+        return False
+    may = context.permissions.may_set_metadata
+    try:
+        await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
+    except NotConversationAdmin:
+        return False
+    return True
+
+
 async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The group, if `user_id` may invite. Raises NotConversationAdmin, and as `load_group`."""
     snapshot = await load_group(context, conversation_id)

@@ -135,6 +135,12 @@ def require_still_managing(context: Context, locked: Locked, user_id: str) -> No
         raise NotConversationAdmin
 
 
+def require_still_inside(_: Context, locked: Locked, user_id: str) -> None:
+    """As `require_still_managing`, for participants whom the host lets change metadata."""
+    if locked.role_of(user_id) is None:
+        raise NotConversationAdmin
+
+
 def require_still_inviting(context: Context, locked: Locked, user_id: str) -> None:
     """As `require_still_managing`, for admins who invite."""
     if context.permissions.can_invite is is_admin and locked.role_of(user_id) != "admin":

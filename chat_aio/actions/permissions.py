@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chat_aio import hooks
-from chat_aio.errors import CreateNotAllowed, InternalError, KeyNotAllowed, RoleNotAllowed
+from chat_aio.errors import (
+    CreateNotAllowed,
+    InternalError,
+    KeyNotAllowed,
+    RoleNotAllowed,
+    SilentNotAllowed,
+)
 from chat_aio.hooks import (
     Answer,
     CreateContext,
@@ -40,10 +46,11 @@ DEFAULTS = (is_participant, is_admin)
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
     """The rules in force, called with a PermissionContext. `limit` is in seconds. `in_process`, for
-    the host's own code, every role and every key is allowed."""
+    the host's own code, every role and every key is allowed, and messages may be silent."""
 
     can_read: PermissionRule = is_participant
     can_read_messages: bool = False
+    read_at_once: int = hooks.AT_ONCE
     can_write: PermissionRule = is_participant
     can_manage: PermissionRule = is_admin
     can_invite: PermissionRule = is_admin
@@ -53,6 +60,8 @@ class Permissions:
     can_delete: PermissionRule | None = None
     allowed_roles: RolesHook | None = None
     can_set_key: Callable[[KeyContext], Answer] | None = None
+    can_set_metadata: PermissionRule | None = None
+    can_send_silently: Callable[[str], Answer] | None = None
     in_process: bool = False
     limit: float = 5.0
 
@@ -61,6 +70,7 @@ class Permissions:
         return cls(
             can_read=hooks.can_read or is_participant,
             can_read_messages=hooks.can_read_messages,
+            read_at_once=hooks.can_read_at_once,
             can_write=hooks.can_write or is_participant,
             can_manage=hooks.can_manage or is_admin,
             can_invite=hooks.can_invite or is_admin,
@@ -70,6 +80,8 @@ class Permissions:
             can_delete=hooks.can_delete,
             allowed_roles=hooks.allowed_roles,
             can_set_key=hooks.can_set_key,
+            can_set_metadata=hooks.can_set_metadata,
+            can_send_silently=hooks.can_send_silently,
             limit=limit,
         )
 
@@ -123,6 +135,13 @@ class Permissions:
         rule = self.can_delete_message
         return rule is None or await self._allows(rule, user_id, conversation, message)
 
+    async def may_set_metadata(self, user_id: str, conversation: Conversation) -> bool:
+        """Whether a participant may change the metadata of a group that they need not manage."""
+        rule = self.can_set_metadata
+        if rule is None or user_id not in conversation.roles:
+            return False
+        return await self._allows(rule, user_id, conversation)
+
     async def require_create(
         self,
         user_id: str,
@@ -162,6 +181,14 @@ class Permissions:
             raise InternalError
         if (role or "user") not in allowed:
             raise RoleNotAllowed
+
+    async def require_silent(self, user_id: str) -> None:
+        """Raise SilentNotAllowed unless the user's messages may be silent (specification 4.17)."""
+        if self.in_process:
+            return
+        rule = self.can_send_silently
+        if rule is None or await hooks.call(rule, user_id, limit=self.limit) is not True:
+            raise SilentNotAllowed
 
     async def require_key(self, user_id: str, key: str) -> None:
         """Raise KeyNotAllowed unless the user may use this key of a group (specification

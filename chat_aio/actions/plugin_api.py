@@ -98,6 +98,12 @@ class PluginAPI:
         """Send an event within a transaction: it is delivered once the transaction is committed."""
         await self._context.signals.write([event], session=session)
 
+    async def notify_processes(self, name: str, data: Mapping[str, Any]) -> None:
+        """Call `process_notified` of the plugins of all processes, also of this one, such as to
+        forget cached values. Raises StorageUnavailable.
+        """
+        await self._context.signals.notify_plugins(name, data)
+
     def ephemeral(
         self,
         name: str,

@@ -48,7 +48,7 @@ async def readable_in(
         bare = bare_message_from(document)
         return await permissions.may_read_message(user_id, conversation, bare)
 
-    return await hooks.filter_async(ask, found)
+    return await hooks.filter_async(ask, found, at_once=permissions.read_at_once)
 
 
 async def _well_formed(

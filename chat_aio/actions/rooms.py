@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.groups import fields_of, require_channels, set_fields
+from chat_aio.actions.groups import fields_of, load_changeable, require_channels, set_fields
 from chat_aio.actions.guards import load_manageable, within
 from chat_aio.actions.membership import (
     apply_change,
@@ -79,11 +79,11 @@ async def update_conversation(
     if not fields and given.metadata is None:
         raise InvalidInput(NOTHING_GIVEN)
     require_channels(context, given.visibility, given.join_policy)
-    await load_manageable(context, user_id, conversation_id)
+    still = await load_changeable(context, user_id, conversation_id, only_metadata=not fields)
     # After the permission: users without it get 403 for every value.
     if not 0 <= fields.get("slowModeSeconds", 0) <= MAX_SLOW_SECONDS:
         raise InvalidInput(f"slowModeSeconds must be a whole number from 0 to {MAX_SLOW_SECONDS}")
-    return await set_fields(context, user_id, conversation_id, fields, given)
+    return await set_fields(context, user_id, conversation_id, fields, given, require_still=still)
 
 
 async def ban_from_conversation(

@@ -65,23 +65,24 @@ async def send_message(
     attachment_ids: list[str] | None = None,
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
-    silent: bool = False,
+    silent: bool | None = None,
 ) -> Sent:
     """Send a message; returns it once it is durable on a majority (specification 4).
 
-    Nobody is notified of a `silent` message by Notifications; over HTTP none is silent.
+    Nobody is notified of a `silent` message by Notifications.
     `attachment_ids` names files that the caller has uploaded to this conversation. Repeating a
     request with its `client_message_id` returns the message as it is now. Raises InvalidInput,
     ThreadsUnsupported, AttachmentsUnsupported, ConversationNotFound, ForbiddenWrite,
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
     MentionNotParticipant, AttachmentNotFound, MessageConflict, MessageRejected and MessageHeld;
-    with `room_controls` ConversationFrozen and SlowMode; over HTTP RoleNotAllowed.
+    with `room_controls` ConversationFrozen and SlowMode; over HTTP RoleNotAllowed and
+    SilentNotAllowed.
     """
     # A repeated request is not counted, and only `_send` recognises it. So refusals before that are
     # counted here, and all other sends there.
     async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = inputs.read(
-            inputs.NewMessage,
+            inputs.NewSilentMessage,
             metadata_within=context.options.max_metadata_bytes,
             body=body,
             role=role,
@@ -92,6 +93,7 @@ async def send_message(
             attachment_ids=attachment_ids,
             metadata=metadata,
             client_message_id=client_message_id,
+            silent=silent,
         )
         require_length(context, given.body)
         if given.also_send_to_main and given.thread_root_message_id is None:
@@ -102,16 +104,16 @@ async def send_message(
             require_attaching(context)
         snapshot = await load_writable(context, user_id, conversation_id)
         await context.permissions.require_role(user_id, given.role)
-    return await _send(context, user_id, snapshot, given, silent=silent)
+        if given.silent:
+            await context.permissions.require_silent(user_id)
+    return await _send(context, user_id, snapshot, given)
 
 
 async def _send(
     context: Context,
     user_id: str,
     snapshot: Snapshot,
-    given: inputs.NewMessage,
-    *,
-    silent: bool,
+    given: inputs.NewSilentMessage,
 ) -> Sent:
     """Check that the message may be sent to the conversation as it is now, and post it."""
     key = None
@@ -149,7 +151,13 @@ async def _send(
             mentions=mentioned,
             attachments=attachments,
         )
-        outgoing = Outgoing(content=content, snapshot=snapshot, place=place, key=key, silent=silent)
+        outgoing = Outgoing(
+            content=content,
+            snapshot=snapshot,
+            place=place,
+            key=key,
+            silent=given.silent or False,
+        )
         return await post(context, outgoing)
 
 

@@ -36,4 +36,5 @@ async def count_conversations(
         conversation = conversation_from(documents[name], context.database.optional_fields)
         return await permissions.may_read(user_id, conversation)
 
-    return {name: found[name] for name in await hooks.filter_async(ask, [*found])}
+    readable = await hooks.filter_async(ask, [*found], at_once=permissions.read_at_once)
+    return {name: found[name] for name in readable}

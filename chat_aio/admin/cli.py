@@ -17,10 +17,10 @@ from aiohttp import web
 from chat_aio.admin.options import config_option, setting_options
 from chat_aio.errors import SetupError
 from chat_aio.server import process
-from chat_aio.server.app import make_served, plugins_of, require_rate_limits, webhooks_of
+from chat_aio.server.app import make_served, require_rate_limits
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
 from chat_aio.server.loop import LoopKind, run_on
-from chat_aio.server.settings import SETTINGS, ServeSettings
+from chat_aio.server.settings import SETTINGS, URLS, ServeSettings
 from chat_aio.server.sources import (
     WrongSetting,
     find_settings,
@@ -28,6 +28,7 @@ from chat_aio.server.sources import (
     settings_from,
     unknown_variables,
 )
+from chat_aio.server.standalone import notifications_of, plugins_of, token_keys_of, webhooks_of
 from chat_aio.server.supervisor import AS_WORKER, LOG_FORMAT_VARIABLE, Workers
 from chat_aio.web.openapi.document import describe
 
@@ -37,6 +38,9 @@ GC_THRESHOLDS = (50_000, 20, 20)
 
 END_SECONDS = 4.5
 """Less than the 5 seconds that a process takes to end (docs/operations/deployment.md)."""
+
+NAMING_USERS = ("app", "auth_header", "jwt_key", "jwt_keys_file")
+"""The settings by which requests have a user; exactly one of them is given."""
 
 LATER = {
     "new": "chat_aio.admin.new:new",
@@ -113,8 +117,9 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @setting_options(*SETTINGS)
 @click.option(AS_WORKER, type=(int, int), hidden=True)
 def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
-    """Serve the chat at /api/chat, behind a proxy that authenticates; or serve your own app, for
-    which only --host, --port, --workers, --log-format, --loop and --no-metrics apply.
+    """Serve the chat at /api/chat, for users with tokens of your app, or behind a proxy that
+    authenticates; or serve your own app, for which only --host, --port, --workers, --log-format,
+    --loop and --no-metrics apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on, and in a TOML
     file, as mongo_url and so on; `chat-aio config` shows the values in force.
@@ -160,12 +165,11 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
         raise click.ClickException(str(error)) from None
     try:
         webhooks_of(settings)
+        notifications_of(settings)
+        token_keys_of(settings)
     except SetupError as error:
         raise click.ClickException(str(error)) from None
-    if (settings.webhook_url is None) != (settings.webhook_secret is None):
-        raise WrongSetting(
-            "--webhook-url and --webhook-secret (or their variables) need each other"
-        )
+    _require_urls(settings)
     if settings.app is not None:
         # An app has its own plugins, so it is not known whether these settings fit them.
         return settings
@@ -181,17 +185,54 @@ def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
     return settings
 
 
+def _require_urls(settings: ServeSettings) -> None:
+    """Raise WrongSetting for a URL, a secret or a key without what belongs to it."""
+    given = [_flag(name) for name in URLS if getattr(settings, name) is not None]
+    if given and settings.webhook_secret is None:
+        raise WrongSetting(f"{given[0]} and --webhook-secret (or their variables) need each other")
+    if settings.webhook_secret is not None and not given:
+        raise WrongSetting(
+            f"--webhook-secret needs a URL: one of {', '.join(map(_flag, URLS))} (or its variable)"
+        )
+    if (settings.push_private_key is None) != (settings.push_subject is None):
+        raise WrongSetting(
+            "--push-private-key and --push-subject (or their variables) need each other"
+        )
+    if settings.search_users_url is not None and settings.profiles_url is None:
+        raise WrongSetting("--search-users-url needs --profiles-url, which names those found")
+    asking = settings.permissions_read or settings.permissions_write
+    if asking and settings.permissions_url is None:
+        raise WrongSetting(
+            "--permissions-read and --permissions-write need --permissions-url, which is asked"
+        )
+
+
+def _flag(name: str) -> str:
+    return SETTINGS[name].flag
+
+
 def _require_callers(settings: ServeSettings) -> None:
     """Raise WrongSetting for settings that leave the calling user unknown."""
-    if settings.auth_header is not None and settings.app is not None:
+    given = [_flag(name) for name in NAMING_USERS if getattr(settings, name) is not None]
+    if len(given) > 1:
         raise WrongSetting(
-            "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
-            "an app authenticates its users itself, so omit one of them"
+            f"{' and '.join(given)} are both given (or their variables, or their keys in the "
+            "file): only one may name the users, so omit the others"
         )
-    if settings.auth_header is None and settings.app is None:
+    if not given:
         raise WrongSetting(
-            "requests have no user: give --auth-header NAME (set by a proxy that authenticates), "
-            "or --app module:factory"
+            "requests have no user: give --jwt-key KEY or --jwt-keys-file FILE (your app issues "
+            "tokens), --auth-header NAME (set by a proxy that authenticates), or --app "
+            "module:factory"
+        )
+    by_token = settings.jwt_key is not None or settings.jwt_keys_file is not None
+    if not by_token and (settings.service_users or settings.jwt_moderator_claim):
+        needing = "--service-user" if settings.service_users else "--jwt-moderator-claim"
+        raise WrongSetting(f"{needing} needs tokens: --jwt-key KEY or --jwt-keys-file FILE")
+    if by_token and settings.moderator_header is not None:
+        raise WrongSetting(
+            "--moderator-header is for a proxy that sets --auth-header: with tokens, give "
+            "--jwt-moderator-claim"
         )
     names = {
         header.lower() for header in (settings.auth_header, settings.moderator_header) if header
@@ -215,12 +256,20 @@ def _require_callers(settings: ServeSettings) -> None:
     "search_filters",
 )
 @click.option("--can-delete", is_flag=True, help="With the route that needs the hook can_delete.")
+@click.option(
+    "--can-send-silently", is_flag=True, help="With silent messages: the hook can_send_silently."
+)
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
-def openapi(mount: str, can_delete: bool, **given: Any) -> None:
+def openapi(mount: str, can_delete: bool, can_send_silently: bool, **given: Any) -> None:
     """Print the API's description in OpenAPI 3.1, as JSON."""
     settings = settings_from(**given)
-    plugins, options = plugins_of(settings), settings.options
-    document = describe(plugins=plugins, options=options, can_delete=can_delete, mount=mount)
+    document = describe(
+        plugins=plugins_of(settings),
+        options=settings.options,
+        can_delete=can_delete,
+        can_send_silently=can_send_silently,
+        mount=mount,
+    )
     click.echo(json.dumps(document, indent=2))
 
 

@@ -22,11 +22,19 @@ from chat_aio.live.replay.buffer import ReplayBuffer
 from chat_aio.live.translator import Translator
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import FeedDelivery, Observer
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
 from chat_aio.store.direct_conversations import direct_conversation_id
 from chat_aio.store.hidden import seq_of
-from chat_aio.store.signals import END, OWN, PROFILES, is_deletion, users_in
+from chat_aio.store.signals import (
+    END,
+    OWN,
+    PROFILES,
+    is_deletion,
+    plugins_notified_by,
+    users_in,
+)
 
 log = logging.getLogger(__name__)
 
@@ -122,6 +130,8 @@ class Delivery:
                     for user_id in users_in(change.document, END):
                         self._hub.end_user(user_id, "ended")
                     context.profiles.forget(users_in(change.document, PROFILES))
+                    if note := plugins_notified_by(change.document):
+                        notify(context.plugins, Plugin.process_notified, *note)
                     if is_deletion(change.document):
                         context.snapshots.forget(change.document["conversationId"])
                     for user_id in users_in(change.document, OWN):

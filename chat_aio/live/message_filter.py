@@ -77,7 +77,9 @@ class MessageFilter:
                 return True
 
         # By `id()`: several events may have different states of one message.
-        refused = {id(message) for message in await hooks.filter_async(is_refused, asked)}
+        at_once = self._context.permissions.read_at_once
+        found = await hooks.filter_async(is_refused, asked, at_once=at_once)
+        refused = {id(message) for message in found}
         allowed: list[Delivered] = []
         for event in events:
             if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from contextvars import Context as Variables
 
 from chat_aio import hooks
@@ -12,6 +13,9 @@ from chat_aio.live.hub import Hub
 from chat_aio.live.stream import Stream
 
 log = logging.getLogger(__name__)
+
+USERS_TOGETHER = 20
+"""Users whose conversations are checked together, so that a host gets large batches."""
 
 
 class ReadFilter:
@@ -55,25 +59,39 @@ class ReadFilter:
         """Ask again for every stream. A conversation that may no longer be read is unsubscribed; if
         one may be read again, the stream ends, so that its client reconnects and refetches. So
         does a stream that follows a conversation that may no longer be read."""
-        for user_id in self._hub.user_ids() if self.asks else []:
-            streams = self._hub.subscribed_of([user_id])
-            ids = {
-                conversation_id
-                for stream in streams
-                for conversation_id in stream.conversation_ids | stream.denied
+        user_ids = list(self._hub.user_ids()) if self.asks else []
+        for start in range(0, len(user_ids), USERS_TOGETHER):
+            asked = {
+                user_id: {
+                    conversation_id
+                    for stream in self._hub.subscribed_of([user_id])
+                    for conversation_id in stream.conversation_ids | stream.denied
+                }
+                for user_id in user_ids[start : start + USERS_TOGETHER]
             }
-            readable = await self._readable(user_id, ids)
-            for stream in streams:
-                if stream.denied & readable:
-                    stream.end("readable_again")
-                # `& ids`: the host did not check conversations to which the user was added in the
-                # meantime.
-                refused = (stream.conversation_ids & ids) - readable
-                if stream.follows and refused:
-                    stream.end("unreadable")
-                    continue
-                for conversation_id in refused:
-                    self._hub.deny(stream, conversation_id)
+            readable = await self._readable_pairs(
+                [
+                    (user_id, conversation_id)
+                    for user_id, ids in asked.items()
+                    for conversation_id in ids
+                ]
+            )
+            for user_id, ids in asked.items():
+                for stream in self._hub.subscribed_of([user_id]):
+                    self._apply(stream, ids, readable[user_id])
+
+    def _apply(self, stream: Stream, asked: set[str], readable: set[str]) -> None:
+        """Apply the host's answers about the conversations `asked` to a stream."""
+        if stream.denied & readable:
+            stream.end("readable_again")
+        # `& asked`: the host did not check conversations to which the user was added in the
+        # meantime.
+        refused = (stream.conversation_ids & asked) - readable
+        if stream.follows and refused:
+            stream.end("unreadable")
+            return
+        for conversation_id in refused:
+            self._hub.deny(stream, conversation_id)
 
     async def _let_in(self, stream: Stream, conversation_id: str) -> None:
         allowed = await self._readable(stream.user_id, [conversation_id])
@@ -84,9 +102,16 @@ class ReadFilter:
         stream.release(without=None if allowed else conversation_id)
 
     async def _readable(self, user_id: str, ids: Iterable[str]) -> set[str]:
-        """The conversations that the host lets a user read; a hook that fails counts as no."""
+        """The conversations that the host lets a user read."""
+        found = await self._readable_pairs([(user_id, conversation_id) for conversation_id in ids])
+        return found[user_id]
 
-        async def may_read(conversation_id: str) -> bool:
+    async def _readable_pairs(self, pairs: Sequence[tuple[str, str]]) -> defaultdict[str, set[str]]:
+        """Of pairs of a user and a conversation, the conversations that each user may read; a hook
+        that fails counts as no."""
+
+        async def may_read(pair: tuple[str, str]) -> bool:
+            user_id, conversation_id = pair
             try:
                 snapshot = await self._context.snapshots.find(conversation_id)
                 return snapshot is not None and await self._context.permissions.may_read(
@@ -100,4 +125,8 @@ class ReadFilter:
                 log.exception("conversation %r could not be checked", conversation_id, extra=named)
                 return False
 
-        return set(await hooks.filter_async(may_read, list(ids)))
+        at_once = self._context.permissions.read_at_once
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for user_id, conversation_id in await hooks.filter_async(may_read, pairs, at_once=at_once):
+            found[user_id].add(conversation_id)
+        return found

@@ -44,6 +44,8 @@ Hook = Literal[
     "allowed_roles",
     "can_set_key",
     "can_delete",
+    "can_set_metadata",
+    "can_send_silently",
 ]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -109,6 +109,9 @@ class Plugin:
 
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         """A user has marked a message read."""
+
+    def process_notified(self, name: str, data: Mapping[str, Any]) -> None:
+        """A plugin of some process has called `api.notify_processes`."""
 
     async def check_message(self, message: BeforeMessageSend) -> Verdict | None:
         """Called before a message is sent, edited or forwarded, after the host's

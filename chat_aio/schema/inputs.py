@@ -401,6 +401,12 @@ class NewMessage(Input):
     client_message_id: ClientId | None = None
 
 
+class NewSilentMessage(NewMessage):
+    """A message that may be silent: nobody is notified of it."""
+
+    silent: bool | None = None
+
+
 class Forwarding(Input):
     to_conversation_id: Id = Field(alias="conversationId")
     role: Role | None = None

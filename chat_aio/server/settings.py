@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
-from chat_aio.plugins import Attachments, Drafts, Presence
+from chat_aio.plugins import Attachments, Drafts, Notifications, Presence
 from chat_aio.plugins.attachments.plugin import MEBIBYTE
 from chat_aio.plugins.deliveries.signed import is_endpoint, is_secret
 from chat_aio.schema.events import STORED_EVENTS, StoredEventType
@@ -20,37 +20,31 @@ from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.kinds import Kind, UnknownName, kind_of
 from chat_aio.server.logging_setup import LogFormat
 from chat_aio.server.loop import LoopKind
+from chat_aio.server.token_keys import Algorithm
 
 PREFIX = "CHAT_AIO_"
 
 PluginName = Literal["typing", "presence", "receipts", "filter", "drafts", "attachments"]
 
 LIBRARY_ONLY = {
-    "auth": "a function; `auth_header` names the user",
-    "hooks": "functions; `moderators` and `moderator_header` replace `can_moderate`",
+    "auth": "a function; a token (`jwt_key`, `jwt_keys_file`) or `auth_header` names the user",
+    "hooks": "functions; `moderators`, `service_users` and URLs replace some of them",
     "plugins of your own": "objects; the package's own are `plugins`",
-    "Filter(classifier)": "a function",
-    "Filter(classifier_timeout)": "goes with the classifier",
-    "Filter(on_failure)": "goes with the classifier",
-    "Filter(clock)": "a function, for tests",
-    "Notifications": "an object with a function or keys in it",
-    "Webhooks(name)": "`serve` has one webhook; an app may have several",
-    "Webhooks(timeout_seconds)": "an app with several webhooks may set it for each",
-    "Webhooks(lease_seconds)": "as timeout_seconds",
-    "Webhooks(max_attempts)": "as timeout_seconds",
-    "Webhooks(retry_backoff_seconds)": "as timeout_seconds",
-    "Webhooks(concurrency)": "as timeout_seconds",
-    "Attachments(store)": "an object; `serve` has GridFS",
-    "Attachments(scan)": "a function",
-    "Attachments(scan_timeout_seconds)": "goes with the scanner",
+    "Filter(classifier, classifier_timeout, on_failure, clock)": "functions, and their settings",
+    "Notifications(deliver, channels)": "a function and objects; `push_private_key` and "
+    "`notifications_url` are the channels of `serve`",
+    "Notifications(delivery_timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds, "
+    "concurrency)": "for programs that have measured their receivers",
+    "Webhooks(name, timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds, "
+    "concurrency)": "for programs with several webhooks; `serve` has one",
+    "Attachments(store, scan, scan_timeout_seconds)": "an object and a function; `serve` has "
+    "GridFS",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "admin": "a database with more rights; the commands of `chat-aio` do the same",
     "clock": "a function, for tests",
     "database_factory": "a function; `serve` replaces a stuck client by itself",
-    "profile_cache_seconds": "goes with the hook `profiles`",
-    "reauthenticate": "the header of a request that opened a stream never changes",
-    "Metrics(registry)": "an object; `serve` uses Prometheus's default registry",
-    "Tracing(provider)": "an object; `serve` uses that of the process",
+    "reauthenticate": "on with tokens, whose time ends; a header never changes",
+    "Metrics(registry), Tracing(provider)": "objects; `serve` uses those of the process",
 }
 """What a host's program may set and `serve` may not, with the reason."""
 
@@ -58,7 +52,16 @@ DEFAULTS: Mapping[str, object] = {"enforce_bans": True, "slow_request_seconds": 
 """Where `serve` differs from `Options`: another program over the same database, such as
 `chat-aio moderation`, may have banned somebody; and its log is read by operators."""
 
-SECRETS = ("mongo_url", "webhook_url", "webhook_secret")
+URLS = (
+    "webhook_url",
+    "notifications_url",
+    "profiles_url",
+    "search_users_url",
+    "permissions_url",
+)
+"""URLs of the host, to which signed requests are posted."""
+
+SECRETS = ("mongo_url", "jwt_key", "webhook_secret", "push_private_key", *URLS)
 """Settings that are, or may contain, a secret."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -101,13 +104,18 @@ def _check_secret(secret: str) -> None:
         raise ValueError("must be whsec_ and base64 of 24 to 64 random bytes")
 
 
+def _check_subject(subject: str) -> None:
+    if not subject.startswith(("mailto:", "https://")):
+        raise ValueError("must begin with mailto: or https://")
+
+
 def _check_events(events: tuple[StoredEventType, ...]) -> None:
     if not events:
         raise ValueError("must name at least one")
 
 
-def _between(least: int, most: int | None = None) -> Callable[[int], None]:
-    def check(value: int) -> None:
+def _between(least: int, most: int | None = None) -> Callable[[float], None]:
+    def check(value: float) -> None:
         if value < least or (most is not None and value > most):
             raise ValueError(f"must be at least {least}" + (f", at most {most}" if most else ""))
 
@@ -137,7 +145,8 @@ class ServeSettings:
     app: str | None = field(
         default=None,
         metadata=_means(
-            "`module:factory` of an aiohttp app with a Chat of its own, instead of `auth_header`"
+            "`module:factory` of an aiohttp app with a Chat of its own, instead of the settings "
+            "that name the user"
         ),
     )
     auth_header: str | None = field(
@@ -146,7 +155,46 @@ class ServeSettings:
             "request header in which a trusted proxy names the user", check=_check_header
         ),
     )
-    # Moderators are named by a list or a header: `serve` verifies no tokens (decision 0057).
+    jwt_key: str | None = field(
+        default=None,
+        metadata=_means(
+            "key that verifies tokens: a shared secret, or a public key as PEM; needs "
+            "`chat-aio[jwt]`"
+        ),
+    )
+    jwt_algorithm: Algorithm = field(
+        default="HS256", metadata=_means("the only algorithm that `jwt_key` verifies")
+    )
+    jwt_keys_file: str | None = field(
+        default=None,
+        metadata=_means(
+            "JWKS file with keys that verify tokens; a key needs `kid` and `alg`; read again on "
+            "SIGHUP, and for an unknown `kid` at most once a minute"
+        ),
+    )
+    jwt_issuer: str | None = field(default=None, metadata=_means("the `iss` that tokens must have"))
+    jwt_audience: str | None = field(
+        default=None, metadata=_means("the `aud` that tokens must have, alone or in a list")
+    )
+    jwt_leeway_seconds: float = field(
+        default=30.0,
+        metadata=_means(
+            "by how much clocks may differ, for `exp` and `nbf` of tokens", check=_between(0, 300)
+        ),
+    )
+    jwt_moderator_claim: str | None = field(
+        default=None,
+        metadata=_means("claim of a token that is `true` if the user may moderate"),
+    )
+    service_users: tuple[str, ...] = field(
+        default=(),
+        metadata=_means(
+            "id of a service user, a program of yours with its own tokens; give the flag once for "
+            "each",
+            check=_check_ids,
+            flag="--service-user",
+        ),
+    )
     moderators: tuple[str, ...] = field(
         default=(),
         metadata=_means(
@@ -261,21 +309,88 @@ class ServeSettings:
     webhook_url: str | None = field(
         default=None,
         metadata=_means(
-            "endpoint to which events are posted; needs `webhook_secret` and "
-            "`chat-aio[notifications]`",
+            "endpoint to which events are posted, such as of messages; this URL and the other "
+            "ones need `webhook_secret` and `chat-aio[notifications]`",
             check=_check_endpoint,
         ),
     )
     webhook_secret: str | None = field(
         default=None,
         metadata=_means(
-            "secret of the signatures: `whsec_` and base64 of 24 to 64 random bytes",
+            "secret of the signatures of all requests to your URLs: `whsec_` and base64 of 24 to "
+            "64 random bytes",
             check=_check_secret,
         ),
     )
     webhook_events: tuple[StoredEventType, ...] = field(
         default=STORED_EVENTS,
         metadata=_means("kinds of events that are posted; by default all", check=_check_events),
+    )
+    push_private_key: str | None = field(
+        default=None,
+        metadata=_means(
+            "VAPID private key for Web Push, as base64url; needs `push_subject` and "
+            "`chat-aio[notifications]`"
+        ),
+    )
+    push_subject: str | None = field(
+        default=None,
+        metadata=_means(
+            "contact for push services, such as `mailto:ops@example.org`", check=_check_subject
+        ),
+    )
+    notifications_url: str | None = field(
+        default=None,
+        metadata=_means(
+            "endpoint to which each notification of a user is posted, such as to send an e-mail",
+            check=_check_endpoint,
+        ),
+    )
+    notifications_delay_seconds: float = field(
+        default=10.0,
+        metadata=_means(
+            "how long after a message users are notified who have not seen it",
+            check=lambda value: Notifications(delay_seconds=value),
+        ),
+    )
+    notifications_suppress_when: Literal["delivered", "read"] = field(
+        default="delivered",
+        metadata=_means("what makes a notification unnecessary: an open stream, or reading"),
+    )
+    notifications_once_until_read: bool = field(
+        default=False,
+        metadata=_means("one notification for a conversation until the user reads it"),
+    )
+    profiles_url: str | None = field(
+        default=None,
+        metadata=_means(
+            "endpoint that answers with the names and pictures of users", check=_check_endpoint
+        ),
+    )
+    search_users_url: str | None = field(
+        default=None,
+        metadata=_means(
+            "endpoint that finds users by name; needs `profiles_url`", check=_check_endpoint
+        ),
+    )
+    permissions_url: str | None = field(
+        default=None,
+        metadata=_means(
+            "endpoint that decides on the creation of conversations", check=_check_endpoint
+        ),
+    )
+    permissions_read: bool = field(
+        default=False, metadata=_means("`permissions_url` also decides on reading")
+    )
+    permissions_write: bool = field(
+        default=False, metadata=_means("`permissions_url` also decides on writing")
+    )
+    permissions_cache_seconds: float = field(
+        default=30.0,
+        metadata=_means(
+            "how long an answer about reading or writing is kept; 0 asks each time",
+            check=_between(0, 300),
+        ),
     )
     metrics: bool | None = field(
         default=None,
@@ -328,9 +443,9 @@ class Setting:
 
     def shown(self, value: Any) -> Any:
         """A value as JSON, without secrets."""
-        if self.name == "webhook_secret":
+        if self.name in ("jwt_key", "webhook_secret", "push_private_key"):
             return value and "***"
-        if self.name == "webhook_url" and value:
+        if self.name in URLS and value:
             # The user, the path and the query may be secrets.
             parts = urlsplit(value)
             return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/***"

@@ -24,6 +24,7 @@ END = "end"
 PROFILES = "profiles"
 DELETED = "deleted"
 OWN = "own"
+PLUGINS = "plugins"
 STALE_AFTER = timedelta(seconds=90)
 """Half a minute, and a minute by which clocks may differ."""
 
@@ -139,6 +140,10 @@ class Signals:
         hidden = {"hiddenUpToSeq": hidden_up_to_seq} if hidden_up_to_seq else {}
         await self._signal(OWN, [user_id], conversationId=conversation_id, **hidden)
 
+    async def notify_plugins(self, name: str, data: Mapping[str, Any]) -> None:
+        """Have every process pass data to its plugins. Raises StorageUnavailable."""
+        await self._signal(PLUGINS, [], name=name, data=data)
+
     async def _signal(self, kind: str, user_ids: Sequence[str], **fields: object) -> None:
         at = self._clock()
         signal = {"_id": self._new_id(), "kind": kind, "at": at, "userIds": [*user_ids], **fields}
@@ -166,6 +171,11 @@ def users_in(signal: Mapping[str, Any], kind: str) -> list[str]:
     of another kind."""
     named = signal.get("userIds") if signal.get("kind") == kind else None
     return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+
+
+def plugins_notified_by(signal: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
+    """The name and the data that a signal has for plugins; None for one of another kind."""
+    return (signal["name"], signal["data"]) if signal.get("kind") == PLUGINS else None
 
 
 def is_deletion(signal: Mapping[str, Any]) -> bool:

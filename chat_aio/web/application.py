@@ -30,8 +30,12 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    can_delete = context.permissions.can_delete is not None
-    routes = routes_with(options, context.plugins, can_delete=can_delete)
+    routes = routes_with(
+        options,
+        context.plugins,
+        can_delete=context.permissions.can_delete is not None,
+        can_send_silently=context.permissions.can_send_silently is not None,
+    )
     for operation in (*routes, *operations_of(context.plugins)):
         # Ids may contain braces, and a slash may follow.
         path = operation.path.replace("}", ":[^/]+}") + "{_slash:/?}"

@@ -10,6 +10,7 @@ from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import new_id
 from chat_aio.errors import (
     ChatError,
+    HostUnavailable,
     InternalError,
     NotFound,
     RateLimited,
@@ -58,7 +59,7 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
 async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await _admitted(request, handler)
-    except StorageUnavailable as error:
+    except (StorageUnavailable, HostUnavailable) as error:
         # Not served, so not counted; and EventSource gives up for good on any status but 200.
         give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)

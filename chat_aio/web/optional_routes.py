@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from chat_aio import errors
-from chat_aio.actions import conversation_lists, deletion, searching
+from chat_aio.actions import conversation_lists, deletion, searching, sending
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema import inputs
@@ -12,8 +12,8 @@ from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.key_routes import KEY_ROUTES
 from chat_aio.web.metadata_routes import METADATA_ROUTES, UPDATE_ROOM
 from chat_aio.web.moderation_tools_routes import MODERATION_TOOLS_ROUTES
-from chat_aio.web.operations import Listing, Operation, Streaming
-from chat_aio.web.refusals import READING
+from chat_aio.web.operations import IdempotentOperation, Listing, Operation, Streaming
+from chat_aio.web.refusals import READING, SENDING
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES, SEARCH_ERRORS
 from chat_aio.web.sse import stream
@@ -46,6 +46,18 @@ FOLLOWING = Streaming(
 )
 """The stream with the option `supervisors`, which also takes ids of conversations."""
 
+SILENT_SEND = IdempotentOperation(
+    "POST",
+    "/conversations/{conversation_id}/messages",
+    sending.send_message,
+    body=inputs.NewSilentMessage,
+    envelope="message",
+    status=201,
+    quota="messages",
+    errors=(*SENDING, errors.RoleNotAllowed, errors.SilentNotAllowed),
+)
+"""The route of a chat whose host has the hook `can_send_silently`."""
+
 LIST = Listing(
     "GET",
     "/conversations",
@@ -57,12 +69,18 @@ LIST = Listing(
 
 
 def routes_with(
-    options: Options, plugins: Iterable[Plugin] = (), *, can_delete: bool = False
+    options: Options,
+    plugins: Iterable[Plugin] = (),
+    *,
+    can_delete: bool = False,
+    can_send_silently: bool = False,
 ) -> tuple[Operation | Streaming, ...]:
     """The routes with these options and plugins, without those that plugins have themselves; with
-    `can_delete` the one that needs this hook. An added one takes the place of one that is there
-    already."""
+    `can_delete` and `can_send_silently` those that need these hooks. An added one takes the place
+    of one that is there already."""
     added: list[Operation | Streaming] = [DELETION] if can_delete else []
+    if can_send_silently:
+        added.append(SILENT_SEND)
     if options.conversation_keys:
         added += KEY_ROUTES
     if options.conversation_keys or options.inbox:

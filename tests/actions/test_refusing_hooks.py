@@ -287,3 +287,20 @@ async def test_nobody_leaves_by_a_set_of_participants(make_chat: MakeChat) -> No
     await chat.conversations.set_participants("ann", group, {"ann": "admin"})
     left = await chat.conversations.set_participants("shop", group, {"bob": "admin"})
     assert [participant.user_id for participant in left.participants] == ["bob"]
+
+
+async def test_metadata_by_a_participant_who_is_removed_meanwhile(serve: MakePeople) -> None:
+    """The host's hook takes its time; the right is checked again under the lock."""
+
+    async def remove_and_allow(asked: PermissionContext) -> bool:
+        await chat.api.remove_participant("ada", asked.conversation.id, asked.user_id)
+        return True
+
+    people = await serve(Hooks(can_set_metadata=remove_and_allow), editable_metadata=True)
+    ada, bob = people("ada"), people("bob")
+    chat = ada.chat
+    made = await ada.post("/conversations/group", {"name": "x", "userIds": ["bob"]})
+    path = f"/conversations/{made.json['conversation']['id']}"
+    answer = await bob.call("PATCH", path, json={"metadata": {"n": 1}})
+    assert answer.code == "NOT_CONVERSATION_ADMIN"
+    assert (await ada.get(path)).json["conversation"]["metadata"] == {}

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 
 from chat_aio.admin.cli import main
 from chat_aio.plugins import AttachmentRule, BlockedWords, Filter, LinkRule, RepeatLimit, Rule
-from chat_aio.server.app import plugins_of
 from chat_aio.server.filter_rules import RULES, keys_of, rules_from
 from chat_aio.server.sources import settings_from
+from chat_aio.server.standalone import plugins_of
 from tests.conftest import Database
 from tests.support.processes import ROOT, serving
 

@@ -11,7 +11,8 @@ from pymongo import AsyncMongoClient
 from chat_aio import Hooks
 from chat_aio.errors import Unauthenticated
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.server.header_auth import Callers
+from chat_aio.server.callers import Callers
+from chat_aio.server.header_auth import HeaderAuth
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database, MakePeople
@@ -75,7 +76,7 @@ async def test_a_user_header_that_comes_twice_names_nobody(
     serve: MakePeople, twice: tuple[str, str]
 ) -> None:
     """One of the two may come from the client, past a proxy that only adds its own."""
-    people = await serve(auth=Callers("X-User").auth)
+    people = await serve(auth=HeaderAuth("X-User").auth)
     headers = CIMultiDict([("X-User", user_id) for user_id in twice])
     assert (await people("alice").get("/conversations")).status == 200
     async with people("").client.get(f"{BASE}/conversations", headers=headers) as response:
@@ -87,8 +88,8 @@ async def test_a_user_header_that_comes_twice_names_nobody(
 async def test_a_moderator_header_that_comes_twice_makes_no_moderator(
     serve: MakePeople, twice: tuple[str, str]
 ) -> None:
-    callers = Callers("X-User", moderator_header=HEADER)
-    people = await serve(Hooks(can_moderate=callers.can_moderate), auth=callers.auth)
+    auth = HeaderAuth("X-User", moderator_header=HEADER).auth
+    people = await serve(Hooks(can_moderate=Callers().can_moderate), auth=auth)
     client, path = people("").client, f"{BASE}/moderation/bans"
     for headers, status in ((headers_of("bob", "true"), 200), (headers_of("bob", *twice), 403)):
         async with client.get(path, headers=headers) as response:

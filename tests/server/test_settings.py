@@ -3,6 +3,7 @@
 import inspect
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
@@ -19,10 +20,15 @@ from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
 from chat_aio.observability.tracing import Tracing
 from chat_aio.plugins import Drafts, Plugin
-from chat_aio.server.app import PLUGINS, observers_of, plugins_of, webhooks_of
 from chat_aio.server.kinds import kind_of
-from chat_aio.server.settings import LIBRARY_ONLY, SECRETS, SETTINGS, Setting
+from chat_aio.server.settings import LIBRARY_ONLY, SECRETS, SETTINGS, URLS, Setting
 from chat_aio.server.sources import settings_from, unknown_variables
+from chat_aio.server.standalone import (
+    PLUGINS,
+    observers_of,
+    plugins_of,
+    webhooks_of,
+)
 
 GIVEN: dict[str, tuple[str, Any]] = {
     "mongo_url": ("mongodb://db/?replicaSet=x", "mongodb://db/?replicaSet=x"),
@@ -33,6 +39,8 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "auth_header": ("X-User", "X-User"),
     "moderators": ("ada", ("ada",)),
     "moderator_header": ("X-Mod", "X-Mod"),
+    "jwt_algorithm": ("ES256", "ES256"),
+    "service_users": ("shop", ("shop",)),
     "drafts_assistants": ("robot", ("robot",)),
     "drafts_abandoned_seconds": ("90", 90.0),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
@@ -45,9 +53,11 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "rate_limits": ('{"send_message": "1/second"}', {"send_message": "1/second"}),
     "metadata_indexes": ("orderId, status", ("orderId", "status")),
     "quotas": ('{"messages_per_minute": 60}', Quotas(messages_per_minute=60)),
-    "webhook_url": ("https://a.example/x", "https://a.example/x"),
     "webhook_secret": (f"whsec_{'a' * 32}", f"whsec_{'a' * 32}"),
     "webhook_events": ("message.created", ("message.created",)),
+    **dict.fromkeys(URLS, ("https://a.example/x", "https://a.example/x")),
+    "push_subject": ("mailto:a@b.example", "mailto:a@b.example"),
+    "notifications_suppress_when": ("read", "read"),
     "filter_rules": ('[{"rule": "links"}]', ({"rule": "links"},)),
 }
 """A value of each setting that is neither a switch nor a number, as text and as it is read."""
@@ -184,6 +194,14 @@ WRONG = {
     "download_buffer_bytes": ["0"],
     "presence_lease_seconds": ["0"],
     "drafts_assistants": [" ,\0"],
+    "jwt_algorithm": ["none", "HS1"],
+    "permissions_cache_seconds": ["-1", "301"],
+    "permissions_url": ["ftp://a.example", "a.example"],
+    "push_subject": ["ops@example.org"],
+    "notifications_delay_seconds": ["0"],
+    "notifications_suppress_when": ["never"],
+    "jwt_leeway_seconds": ["-1", "301", "much"],
+    "service_users": [" ,\0"],
     "drafts_abandoned_seconds": ["0"],
     "presence_offline_delay_ms": ["-1"],
     "webhook_events": ["typing.started", ""],
@@ -232,9 +250,9 @@ def test_what_the_file_says_that_is_no_setting(tmp_path: Path) -> None:
 def test_a_variable_that_is_no_setting_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     assert unknown_variables() == []
     monkeypatch.setenv("CHAT_AIO_MAX_MESAGE_LENGTH", "5")
-    monkeypatch.setenv("CHAT_AIO_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("CHAT_AIO_TCP_ADDR", "10.0.0.1")
     said = "CHAT_AIO_MAX_MESAGE_LENGTH is no setting; is CHAT_AIO_MAX_MESSAGE_LENGTH meant?"
-    assert unknown_variables() == [said, "CHAT_AIO_SERVICE_HOST is no setting"]
+    assert unknown_variables() == [said, "CHAT_AIO_TCP_ADDR is no setting"]
     result = shown()
     assert result.exit_code == 0
     assert said in result.stderr.splitlines()
@@ -285,15 +303,21 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
     own = {"self", "database", "options"}
     given = set(inspect.signature(Chat.__init__).parameters) - own
     assert given <= {*SETTINGS, *(text.split(" ")[0] for text in LIBRARY_ONLY)}
-    plugins = [kind for kind in Plugin.__subclasses__() if kind.__module__.startswith("chat_aio.")]
-    ours = [plugin for plugin in plugins if plugin.__name__ not in LIBRARY_ONLY]
-    # No name switches on webhooks, but their URL.
-    assert {kind.__name__.lower() for kind in ours} == {*PLUGINS, "webhooks"}
+    place = "chat_aio.plugins."
+    ours = [kind for kind in Plugin.__subclasses__() if kind.__module__.startswith(place)]
+    # No name switches on webhooks and notifications, but their URLs and keys.
+    assert {kind.__name__.lower() for kind in ours} == {*PLUGINS, "webhooks", "notifications"}
+    library_only = {
+        f"{name}({parameter})"
+        for text in LIBRARY_ONLY
+        for name, parameters in re.findall(r"(\w+)\(([^)]*)\)", text)
+        for parameter in parameters.split(", ")
+    }
     for made in (*ours, Metrics, Tracing):
         for name in set(inspect.signature(made).parameters):
             prefix = made.__name__.lower().replace("webhooks", "webhook")
             of_setting = f"{prefix}_{name}" in SETTINGS
-            assert of_setting != (f"{made.__name__}({name})" in LIBRARY_ONLY)
+            assert of_setting != (f"{made.__name__}({name})" in library_only)
 
 
 def test_every_plugin_can_be_named() -> None:
@@ -335,7 +359,7 @@ def test_a_webhook_is_made_of_its_settings() -> None:
     ("given", "said"),
     [
         (("--webhook-url", "https://a.example"), "need each other"),
-        (("--webhook-secret", SECRET), "need each other"),
+        (("--webhook-secret", SECRET), "needs a URL"),
         (("--webhook-url", "https://a.example", "--webhook-secret", "swordfish"), "whsec_"),
         (("--webhook-url", "ftp://swordfish", "--webhook-secret", SECRET), "must begin with"),
         (("--webhook-events", "typing.started"), "must be any of"),
@@ -353,8 +377,12 @@ def test_secrets_are_not_shown() -> None:
     """Of every setting that may contain one."""
     given = {
         "mongo_url": ("mongodb://u:swordfish@db/", ["swordfish"]),
+        "jwt_key": ("swordfish", ["swordfish"]),
         "webhook_secret": (SECRET, [SECRET]),
-        "webhook_url": ("https://u:swordfish@example.org/tuna?t=trout", ["fish", "tuna", "trout"]),
+        "push_private_key": ("swordfish", ["swordfish"]),
+        **dict.fromkeys(
+            URLS, ("https://u:swordfish@example.org/tuna?t=trout", ["fish", "tuna", "trout"])
+        ),
     }
     assert given.keys() == {*SECRETS}
     for name, (value, secrets) in given.items():

@@ -111,7 +111,9 @@ def test_every_route_is_documented() -> None:
 
 
 PLUGINS = [
-    plugin for plugin in Plugin.__subclasses__() if plugin.__module__.startswith("chat_aio.")
+    plugin
+    for plugin in Plugin.__subclasses__()
+    if plugin.__module__.startswith("chat_aio.plugins.")
 ]
 
 

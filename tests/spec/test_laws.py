@@ -42,6 +42,7 @@ WAITING = {
     "live/feed.py": "for its own event",
     "plugins/attachments/sweeping.py": "for its own event",
     "plugins/attachments/thumbnails.py": "for another process",
+    "server/host.py": "for an answer over HTTP",
     "server/process.py": "for the end of the process, which may cancel anything",
     "server/supervisor.py": "for another process",
     "web/downloads.py": "for a client's socket",

@@ -41,7 +41,7 @@ def description() -> Json:
         *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
         *(Drafts(), Attachments()),
     ]
-    return describe(plugins=plugins, options=EVERYTHING, can_delete=True)
+    return describe(plugins=plugins, options=EVERYTHING, can_delete=True, can_send_silently=True)
 
 
 def expect_described(method: str, path: str, status: int, body: Any) -> None:

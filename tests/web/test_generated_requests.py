@@ -69,6 +69,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             hooks=Hooks(
                 can_moderate=lambda asked: asked.user_id == "ada",
                 can_delete=lambda asked: asked.user_id == "ada",
+                can_send_silently=lambda user_id: user_id == "ada",
                 profiles=lambda user_ids: {user_id: Profile(name="x") for user_id in user_ids},
                 search_users=lambda asked: [asked.user_id],
             ),

@@ -43,7 +43,7 @@ OPERATIONS = [
 ROWS: list[Operation | PluginOperation] = [
     *(
         route
-        for route in routes_with(EVERYTHING, [Filter()], can_delete=True)
+        for route in routes_with(EVERYTHING, [Filter()], can_delete=True, can_send_silently=True)
         if isinstance(route, Operation)
     ),
     *operations_of([Typing(), Presence(), Receipts(), Filter(), Notifications(), Attachments()]),
@@ -61,7 +61,8 @@ def test_every_route_is_described() -> None:
         *(Drafts(), Attachments()),
     ]
     routes = {
-        (route.method, route.path) for route in routes_with(EVERYTHING, plugins, can_delete=True)
+        (route.method, route.path)
+        for route in routes_with(EVERYTHING, plugins, can_delete=True, can_send_silently=True)
     }
     routes |= {(route.method, route.path) for plugin in plugins for route in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes
@@ -147,24 +148,30 @@ def test_what_is_off_is_not_described() -> None:
 
 def test_it_is_printed() -> None:
     arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
-    arguments += ["--inbox", "--room-controls", "--moderation-tools", "--can-delete"]
+    arguments += ["--inbox", "--room-controls", "--moderation-tools"]
+    arguments += ["--can-delete", "--can-send-silently"]
     arguments += ["--conversation-keys", "--editable-metadata", "--supervisors"]
     arguments += ["--search-filters"]
     arguments += ["--metadata-indexes", "orderId,status"]
     plugins: list[Plugin] = [Typing(), Presence(), Receipts()]  # `serve` has no Filter.
-    expected = describe(plugins=plugins, options=EVERYTHING, can_delete=True)
+    expected = describe(
+        plugins=plugins, options=EVERYTHING, can_delete=True, can_send_silently=True
+    )
     assert json.loads(CliRunner().invoke(main, arguments).output) == expected
 
 
 async def test_it_is_served_outside_the_mount(database: Database, aiohttp_client: Any) -> None:
     app = web.Application()
-    hooks, options = Hooks(can_delete=lambda _: False), Options(replay_buffer_seconds=1)
+    hooks = Hooks(can_delete=lambda _: False, can_send_silently=lambda _: False)
+    options = Options(replay_buffer_seconds=1)
     chat = Chat(database, auth=picked_by_header, hooks=hooks, options=options)
     chat.mount(app, "/talk")
     add_openapi(app)
     client = await aiohttp_client(app)
     async with client.get("/openapi.json") as response:
-        assert await response.json() == describe(mount="/talk", can_delete=True)
+        assert await response.json() == describe(
+            mount="/talk", can_delete=True, can_send_silently=True
+        )
     async with client.get("/openapi") as response:
         page = await response.text()
         assert "default-src 'none'" in response.headers["Content-Security-Policy"]

@@ -1,12 +1,19 @@
 """Signed HTTP requests, as standardwebhooks.com describes them."""
 
 from base64 import b64decode
-from typing import Any
+from datetime import datetime
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import (
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    TCPConnector,
+)
 
-from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import SetupError
 from chat_aio.plugins.deliveries.tries import DeliveryFailed
 
@@ -26,6 +33,10 @@ def is_secret(secret: str) -> bool:
     except ValueError:
         return False
     return secret.startswith("whsec_") and 24 <= len(key) <= 64
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
 
 
 class SignedEndpoint:
@@ -51,21 +62,27 @@ class SignedEndpoint:
         self._signer: Any = Signer(secret)
         self._timeout = ClientTimeout(total=seconds)
 
-    async def open(self, api: PluginAPI) -> None:
-        self._api = api
+    async def open(self, clock: Clock) -> None:
+        self._clock = clock
         # The caller bounds the number of connections: waiting for one would count as its answer's
         # time. Cookies of the endpoint are not sent back.
         self._session = ClientSession(
-            timeout=self._timeout, connector=TCPConnector(limit=0), cookie_jar=DummyCookieJar()
+            timeout=self._timeout,
+            connector=TCPConnector(limit=0),
+            cookie_jar=DummyCookieJar(),
+            # A megabyte can become a gigabyte.
+            auto_decompress=False,
+            headers={"Accept-Encoding": "identity"},
         )
 
     async def close(self) -> None:
         await self._session.close()
 
-    async def post(self, message_id: str, body: bytes) -> None:
-        """Raises DeliveryFailed. The id is the same at each try, so that receivers recognise a
+    async def post(self, message_id: str, body: bytes, *, answer_bytes: int = 0) -> bytes:
+        """Returns the answer, if it may have `answer_bytes`; otherwise it is not read. Raises
+        DeliveryFailed. The id is the same at each try, so that receivers recognise a
         repetition."""
-        now = self._api.now()
+        now = self._clock.now()
         headers = {
             "Content-Type": "application/json",
             "webhook-id": message_id,
@@ -77,8 +94,22 @@ class SignedEndpoint:
             async with self._session.post(
                 self._url, data=body, headers=headers, allow_redirects=False
             ) as response:
-                status = response.status
+                status, answer = response.status, b""
+                if answer_bytes and 200 <= status < 300:
+                    answer = await _read(response, answer_bytes)
         except (ClientError, TimeoutError) as error:
             raise DeliveryFailed(f"the webhook was not reached: {type(error).__name__}") from error
         if not 200 <= status < 300:
             raise DeliveryFailed(f"the webhook answered {status}")
+        return answer
+
+
+async def _read(response: ClientResponse, most: int) -> bytes:
+    """Raises DeliveryFailed for more bytes than `most`."""
+    parts, size = [], 0
+    async for part in response.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > most:
+            raise DeliveryFailed(f"the webhook answered with more than {most} bytes")
+    return b"".join(parts)

@@ -36,7 +36,7 @@ class SignalDocument(TypedDict):
     """A short-lived row that carries ephemeral events and ticks through the change stream, and the
     deletion of a conversation: the `conversation` without its participants, whose ids are in
     `userIds`. In one about a user's own state in a conversation, `hiddenUpToSeq` is set if they
-    have cleared it."""
+    have cleared it. `name` and `data` are for plugins."""
 
     _id: str
     kind: str
@@ -47,6 +47,8 @@ class SignalDocument(TypedDict):
     userIds: NotRequired[list[str]]
     hiddenUpToSeq: NotRequired[int]
     conversation: NotRequired[dict[str, Any]]
+    name: NotRequired[str]
+    data: NotRequired[dict[str, Any]]
 
 
 class DailyStatsDocument(TypedDict):

@@ -39,7 +39,7 @@ ANYWHERE = {
     "INTERNAL_ERROR",
 }
 CHANGING = {"FORBIDDEN_ORIGIN"}
-STORED = {"STORAGE_UNAVAILABLE"}
+STORED = {"STORAGE_UNAVAILABLE", "HOST_UNAVAILABLE"}
 READ = {"INVALID_INPUT", "PAYLOAD_TOO_LARGE"}
 FILES = {"RANGE_NOT_SATISFIABLE"}
 
@@ -80,11 +80,14 @@ def describe(
     plugins: Sequence[Plugin] = (),
     options: Options = Options(),  # noqa: B008
     can_delete: bool = False,
+    can_send_silently: bool = False,
     mount: str = "/api/chat",
 ) -> Json:
     """The whole description of a chat with these plugins and options below this mount; with
-    `can_delete` it has the route that needs this hook."""
-    routes = routes_with(options, plugins, can_delete=can_delete)
+    `can_delete` and `can_send_silently` it has what needs these hooks."""
+    routes = routes_with(
+        options, plugins, can_delete=can_delete, can_send_silently=can_send_silently
+    )
     operations: list[Described] = [*routes, *operations_of(plugins)]
     events = [
         *EVENTS,

@@ -35,6 +35,7 @@ def add_openapi(app: web.Application) -> None:
             plugins=api.plugins,
             options=api.options,
             can_delete=api.permissions.can_delete is not None,
+            can_send_silently=api.permissions.can_send_silently is not None,
             mount=place,
         )
         return json.dumps(document), page_of(document)

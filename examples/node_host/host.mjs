@@ -1,0 +1,139 @@
+// A shop in Node.js with a chat, and without any package (README.md): it logs people in, gives them tokens,
+// opens a conversation for each order, receives webhooks, and answers who is who and who may what.
+
+import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer, request as forward } from "node:http";
+
+const { CHAT_URL = "http://127.0.0.1:8080", JWT_KEY, WEBHOOK_SECRET } = process.env;
+const { HOST = "127.0.0.1", PORT = "3000" } = process.env;
+const PAGE = readFileSync(new URL("page.html", import.meta.url));
+
+const users = {
+  ann: { name: "Ann Lee", password: "ann-2026" },
+  ben: { name: "Ben Okri", password: "ben-2026" },
+};
+const orders = { 7: { title: "A lamp", buyer: "ann", seller: "ben", isClosed: false, messages: 0 } };
+const logins = new Map(); // In your app, these two are tables.
+const seen = new Set();
+
+const base64url = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+/** A token for a user, or for this program itself: "shop" is a service user. */
+function tokenOf(userId) {
+  const claims = { sub: userId, iss: "shop", exp: Math.floor(Date.now() / 1000) + 600 };
+  const signed = `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url(claims)}`;
+  return `${signed}.${createHmac("sha256", JWT_KEY).update(signed).digest("base64url")}`;
+}
+
+/** A request to the chat as the shop. */
+async function asShop(method, path, body) {
+  const answer = await fetch(`${CHAT_URL}/api/chat${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${tokenOf("shop")}`, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
+/** The conversation of an order: made once, and found by its key afterwards. */
+async function openOrder(id) {
+  const { title, buyer, seller } = orders[id];
+  const group = { key: `order:${id}`, name: title, userIds: [buyer, seller] };
+  return (await asShop("POST", "/conversations/group", group)).conversation.id;
+}
+
+/** Whether a request comes from the chat, and was signed within the last five minutes. */
+function isSigned(headers, body) {
+  const { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": given = "" } = headers;
+  if (!(Math.abs(Date.now() / 1000 - time) < 300)) return false;
+  const key = Buffer.from(WEBHOOK_SECRET.replace("whsec_", ""), "base64");
+  const wanted = createHmac("sha256", key).update(`${id}.${time}.${body}`).digest();
+  return given.split(" ").some((each) => {
+    const [version, signature = ""] = each.split(",");
+    const found = Buffer.from(signature, "base64");
+    return version === "v1" && found.length === wanted.length && timingSafeEqual(found, wanted);
+  });
+}
+
+/** What the chat asks, and what it reports. */
+function fromChat(id, { type, userIds, questions, data }) {
+  if (type === "profiles") {
+    const named = userIds.map((each) => [each, users[each] && { name: users[each].name }]);
+    return { profiles: Object.fromEntries(named) };
+  }
+  if (type === "permissions") return { allowed: questions.map(isAllowed) };
+  if (type === "message.created" && !seen.has(id)) orders[7].messages += 1;
+  seen.add(id); // An event may come twice.
+  return {};
+}
+
+/** Only the shop creates conversations; in that of a closed order nobody writes. */
+function isAllowed({ action, role, conversation }) {
+  const order = orders[conversation?.key?.replace("order:", "")];
+  return action === "write" && role !== null && !order?.isClosed;
+}
+
+async function answer(request, path, body) {
+  const userId = logins.get(/\blogin=([\w-]+)/.exec(request.headers.cookie)?.[1]);
+  const [, , id, step] = path.split("/");
+  const order = path.startsWith("/orders/") ? orders[id] : null;
+  const isTheirs = order && [order.buyer, order.seller].includes(userId);
+  switch (`${request.method} ${order ? `/orders/${step ?? ""}` : path}`) {
+    case "GET /":
+      return [200, PAGE, { "Content-Type": "text/html; charset=utf-8" }];
+    case "POST /login": {
+      const { user, password } = JSON.parse(body);
+      if (!users[user] || users[user].password !== password) return [403, {}];
+      const cookie = randomUUID();
+      logins.set(cookie, user);
+      return [200, { user }, { "Set-Cookie": `login=${cookie}; HttpOnly; SameSite=Strict; Path=/` }];
+    }
+    case "GET /token":
+      return userId ? [200, { token: tokenOf(userId) }] : [401, {}];
+    case "POST /hooks/chat":
+      if (!isSigned(request.headers, body)) return [401, {}];
+      return [200, fromChat(request.headers["webhook-id"], JSON.parse(body))];
+    case "POST /orders/chat":
+      return isTheirs ? [200, { conversationId: await openOrder(id) }] : [404, {}];
+    case "POST /orders/close": {
+      if (!isTheirs) return [404, {}];
+      const conversationId = await openOrder(id);
+      const said = { body: "The order is closed.", role: "system", silent: true };
+      await asShop("POST", `/conversations/${conversationId}/messages`, said);
+      order.isClosed = true;
+      await asShop("POST", "/permissions/forget", { conversationIds: [conversationId] });
+      return [200, order];
+    }
+    case "GET /orders/":
+      return isTheirs ? [200, order] : [404, {}];
+    default:
+      return [404, {}];
+  }
+}
+
+createServer(async (request, response) => {
+  // The chat and the page have one origin: in production your proxy does this.
+  if (/^\/(api\/chat|chat-aio)\//.test(request.url)) {
+    const { method, headers, url } = request;
+    const asked = forward(new URL(url, CHAT_URL), { method, headers }, (found) => {
+      response.writeHead(found.statusCode, found.headers);
+      found.pipe(response);
+    });
+    asked.on("error", () => response.destroy());
+    response.on("close", () => asked.destroy());
+    request.pipe(asked);
+    return;
+  }
+  try {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const [status, found, headers] = await answer(request, request.url, Buffer.concat(parts).toString());
+    response.writeHead(status, { "Content-Type": "application/json", ...headers });
+    response.end(Buffer.isBuffer(found) ? found : JSON.stringify(found));
+  } catch (error) {
+    console.error(error);
+    response.writeHead(500).end("{}");
+  }
+}).listen(Number(PORT), HOST, () => console.log(`http://${HOST}:${PORT}`));
