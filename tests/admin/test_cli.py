@@ -222,7 +222,7 @@ async def use_an_invite(session: ClientSession, base: str) -> str:
 
 async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:
     async with embedded.Mongod(tmp_path) as mongod:
-        with pytest.raises(SetupError, match="Is another one running.*end that one.*`--data`"):
+        with pytest.raises(SetupError, match=r"Is another one running.*end that one.*`--data`"):
             await embedded.Mongod(tmp_path).__aenter__()
         assert mongod.pid
 
