@@ -3,7 +3,7 @@
 from chat_aio.actions.admin_api import AdminUnavailable
 from chat_aio.actions.leases import HeldLease
 from chat_aio.chat import Chat
-from chat_aio.errors import ChatError, MessageRejected, SetupError
+from chat_aio.errors import ChatError, HostUnavailable, MessageRejected, SetupError
 from chat_aio.hooks import EXEMPT, Changed, Hooks, Profile
 from chat_aio.options import Options, Quotas
 from chat_aio.store.leases import LeaseLost
@@ -17,6 +17,7 @@ __all__ = [
     "ChatError",
     "HeldLease",
     "Hooks",
+    "HostUnavailable",
     "LeaseLost",
     "MessageRejected",
     "Options",

@@ -2,6 +2,7 @@
 makes the chat forget the answers."""
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping
@@ -17,6 +18,8 @@ from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Conversation, OkResponse
 from chat_aio.server.host import HostURL
 
+log = logging.getLogger(__name__)
+
 Action = Literal["read", "write"]
 
 PAIRS = 100
@@ -29,7 +32,10 @@ GATHER_SECONDS = 0.005
 """How long a batch waits for further questions: those of a list come one after the other."""
 
 MOST_WAITING = 10_000
-MOST_KEPT = 100_000
+MOST_KEPT = 50_000
+
+MOST_FORGOTTEN = 500
+"""Maximum number of users and of conversations that one request names."""
 
 FORGOTTEN = "permissions.forgotten"
 """The name under which the processes notify each other."""
@@ -92,8 +98,10 @@ class HostPermissions:
     def forget(self, user_ids: Collection[str], conversation_ids: Collection[str]) -> None:
         """Forget the answers about these users and conversations, also those under way."""
 
+        users, conversations = frozenset(user_ids), frozenset(conversation_ids)
+
         def concerns(pair: Pair) -> bool:
-            return pair.user_id in user_ids or pair.conversation_id in conversation_ids
+            return pair.user_id in users or pair.conversation_id in conversations
 
         for kept in (self._kept, self._asked):
             for pair in [pair for pair in kept if concerns(pair)]:
@@ -140,6 +148,9 @@ class HostPermissions:
             try:
                 answers = await self._answers([_question(waiting) for waiting in some])
             except HostUnavailable:
+                answers = [None] * len(some)
+            except Exception:  # The callers must not wait for a pair that is never answered.
+                log.exception("the host could not be asked")
                 answers = [None] * len(some)
             for waiting, allowed in zip(some, answers, strict=True):
                 # Unless it was forgotten while the host was asked.
@@ -220,6 +231,8 @@ class ForgetPermissions(Plugin):
         user_ids, conversation_ids = given.user_ids or [], given.conversation_ids or []
         if not user_ids and not conversation_ids:
             raise InvalidInput("userIds and conversationIds are missing: give at least one")
+        if max(len(user_ids), len(conversation_ids)) > MOST_FORGOTTEN:
+            raise InvalidInput(f"userIds and conversationIds: at most {MOST_FORGOTTEN} each")
         # Here at once: the caller's next request may come to this process.
         self._permissions.forget(user_ids, conversation_ids)
         data = {"userIds": user_ids, "conversationIds": conversation_ids}

@@ -329,7 +329,7 @@ class ServeSettings:
     push_private_key: str | None = field(
         default=None,
         metadata=_means(
-            "VAPID private key for Web Push, as base64url; needs `push_subject` and "
+            "VAPID private key for Web Push, as base64url or DER; needs `push_subject` and "
             "`chat-aio[notifications]`"
         ),
     )

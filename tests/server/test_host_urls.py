@@ -193,6 +193,7 @@ async def test_who_may_read_and_write(start: Call, backend: Backend) -> None:
         assert (await chat.call("bob", "GET", path)).code == "FORBIDDEN_READ"
         assert len(backend.questions) == asked
     wrongs: list[Any] = [{}, {"userIds": []}, {"userIds": "bob"}, {"userIds": [7]}, None]
+    wrongs.append({"userIds": [f"u{number}" for number in range(501)]})
     for wrong in wrongs:
         assert (await chat.call("shop", *forget, wrong)).code == "INVALID_INPUT"
 
