@@ -290,6 +290,8 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     await log.wait_for_function("tab.signedOut > 0")
     assert await ada.evaluate("store.state().problemCode") == "UNAUTHENTICATED"
     # Ada's tabs ask again, and are given Grace's stream.
+    fetched: list[str] = []
+    ada.on("request", lambda each: fetched.append(each.url))
     asked = len(service.asked)
     await ada.evaluate("store.reconnect()")
     await service.until(lambda: len(service.asked) > asked)
@@ -298,6 +300,7 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     await has(grace, "for Grace")
     assert await log.evaluate("tab.bodies") == []
     assert await ada.evaluate(EMPTY)
+    assert [each for each in fetched if "/conversations" in each] == []
 
     await tabs.login("ada")
     await ada.evaluate("store.reconnect()")
