@@ -9,7 +9,8 @@
 A browser's EventSource cannot set headers, so its token is in the URL. URLs end up in logs:
 therefore only the stream accepts a token there, and tokens are valid for a few minutes. An open
 stream outlives its token. If it reconnects with an expired one, the answer is 401, and the page
-makes another EventSource with a new token and `lastEventId`.
+makes another EventSource with a new token and `lastEventId`. chat.js does that; with
+`streamWith: "fetch"` it sends the header for the stream, too.
 """
 
 import os

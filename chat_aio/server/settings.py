@@ -34,7 +34,7 @@ LIBRARY_ONLY = {
     "Notifications(deliver, channels)": "a function and objects; `push_private_key` and "
     "`notifications_url` are the channels of `serve`",
     "Notifications(delivery_timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds, "
-    "concurrency)": "for programs that have measured their receivers",
+    "concurrency, max_devices_per_user)": "for programs that have measured their receivers",
     "Webhooks(name, timeout_seconds, lease_seconds, max_attempts, retry_backoff_seconds, "
     "concurrency)": "for programs with several webhooks; `serve` has one",
     "Attachments(store, scan, scan_timeout_seconds)": "an object and a function; `serve` has "

@@ -277,6 +277,7 @@ EMPTY = "store.conversations().length === 0 && bodies().length === 0"
 
 async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> None:
     """Ada's tabs are emptied, read nothing of Grace's, and come back with Ada's login."""
+    await tabs.context.add_init_script(WITHOUT_STEALING)
     await tabs.login("ada")
     await service.send("ada", "for Ada")
     ada = await tabs.store("ada")
@@ -289,6 +290,8 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     await log.wait_for_function("tab.signedOut > 0")
     assert await ada.evaluate("store.state().problemCode") == "UNAUTHENTICATED"
     # Ada's tabs ask again, and are given Grace's stream.
+    fetched: list[str] = []
+    ada.on("request", lambda each: fetched.append(each.url))
     asked = len(service.asked)
     await ada.evaluate("store.reconnect()")
     await service.until(lambda: len(service.asked) > asked)
@@ -297,6 +300,7 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     await has(grace, "for Grace")
     assert await log.evaluate("tab.bodies") == []
     assert await ada.evaluate(EMPTY)
+    assert [url for url in fetched if "/conversations" in url] == []
 
     await tabs.login("ada")
     await ada.evaluate("store.reconnect()")
@@ -306,27 +310,20 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     assert await log.evaluate("tab.opens") == [False, False]
 
 
-async def test_a_logout_ends_the_stream_of_all_tabs(tabs: Tabs, service: Service) -> None:
-    await tabs.login("ada")
-    await service.send("ada", "for Ada")
-    stores = [await tabs.store("ada") for _ in range(3)]
-    await tabs.logout()
-    await stores[2].evaluate("chat.signedOut()")
-    for page in stores:
-        await page.wait_for_function(EMPTY)
-    await service.until_streams()
-
-
-async def test_a_request_that_is_refused_with_401_empties_all_tabs(
-    tabs: Tabs, service: Service
+@pytest.mark.parametrize(
+    "seen",
+    ["tab.chat.signedOut()", "tab.chat.listConversations().catch(() => {})"],
+    ids=["as the page says", "by a 401"],
+)
+async def test_a_logout_ends_the_stream_of_all_tabs(
+    tabs: Tabs, service: Service, seen: str
 ) -> None:
     await tabs.login("ada")
-    await service.send("ada", "for Ada")
-    stores = [await tabs.store("ada") for _ in range(3)]
+    pages = [await tabs.open("ada") for _ in range(3)]
     await tabs.logout()
-    await stores[2].evaluate("chat.listConversations().catch(() => {})")
-    for page in stores:
-        await page.wait_for_function(EMPTY)
+    await pages[2].evaluate(seen)
+    for page in pages:
+        await page.wait_for_function("tab.signedOut > 0")
     await service.until_streams()
 
 
@@ -497,11 +494,16 @@ async def test_what_is_not_for_a_tab_is_dropped(
     assert "forged" not in await pages[1].evaluate("tab.bodies")
 
 
-async def test_a_browser_without_locks(tabs: Tabs, service: Service) -> None:
-    """As in a page without HTTPS: one stream each."""
-    await tabs.context.add_init_script(
-        "Object.defineProperty(navigator, 'locks', { value: undefined })"
-    )
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "Object.defineProperty(navigator, 'locks', { value: undefined })",
+        "Object.defineProperty(crypto, 'subtle', {}); crypto.randomUUID = undefined",
+    ],
+    ids=["no locks", "no HTTPS"],
+)
+async def test_a_browser_that_cannot_share(tabs: Tabs, service: Service, missing: str) -> None:
+    await tabs.context.add_init_script(missing)
     await tabs.login("ada")
     pages = [await tabs.open("ada") for _ in range(2)]
     assert service.streams == {"ada": 2}

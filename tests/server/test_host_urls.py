@@ -362,7 +362,7 @@ async def test_web_push_by_a_key(start: Call) -> None:
         push_subject="mailto:ops@example.org",
         webhook_url="http://127.0.0.1:9",
     )
-    found = await chat.call("ada", "GET", "/notifications/subscriptions")
+    found = await chat.call("ada", "GET", "/notifications/devices")
     assert found.json["publicKey"]
     without = await start()
     assert (await without.call("ada", "GET", "/notifications/settings")).status == 404
