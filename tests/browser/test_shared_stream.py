@@ -291,7 +291,7 @@ async def test_a_login_that_changes_in_one_tab(tabs: Tabs, service: Service) -> 
     assert await ada.evaluate("store.state().problemCode") == "UNAUTHENTICATED"
     # Ada's tabs ask again, and are given Grace's stream.
     fetched: list[str] = []
-    ada.on("request", lambda each: fetched.append(each.url))
+    ada.on("request", lambda request: fetched.append(request.url))
     asked = len(service.asked)
     await ada.evaluate("store.reconnect()")
     await service.until(lambda: len(service.asked) > asked)
