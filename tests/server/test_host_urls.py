@@ -243,6 +243,24 @@ async def test_questions_are_batched(backend: Backend) -> None:
     assert sorted(len(question["questions"]) for question in backend.questions) == [50, 100, 100]
 
 
+async def test_what_is_forgotten_while_the_host_is_asked_is_not_kept(backend: Backend) -> None:
+    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=5)
+    asking = HostPermissions(url, kept_seconds=60, is_service=lambda _: False)
+    await url.open()
+    question = PermissionContext(user_id="ada", conversation=conversation())
+    backend.held.clear()
+    first = asyncio.create_task(asking.can_read(question))
+    await backend.asked(lambda: len(backend.questions) == 1)
+    asking.forget(["ada"], [])
+    backend.held.set()
+    assert await first
+    backend.allows = lambda _: False
+    assert not await asking.can_read(question)
+    assert not await asking.can_read(question)
+    await url.close()
+    assert len(backend.questions) == 2
+
+
 async def test_lists_and_streams_ask_together(start: Call, backend: Backend) -> None:
     chat = await start(permissions_url=backend.url, permissions_read=True)
     for _ in range(130):
@@ -288,6 +306,7 @@ async def test_an_answer_that_cannot_be_used_is_503(start: Call, backend: Backen
             await chat.call("ada", "GET", path),
             await chat.call("ada", "GET", f"{path}/messages"),
             await chat.call("ada", "GET", "/conversations"),
+            await chat.call("ada", "POST", "/conversations/group", {"userIds": ["bob"]}),
         ):
             assert (answer.status, answer.code) == (503, "HOST_UNAVAILABLE"), name
             assert answer.headers["Retry-After"]
