@@ -292,7 +292,9 @@ async def test_what_cannot_be_asked_about_now_is_not_left_out() -> None:
     async def away(_: str) -> None:
         raise StorageUnavailable
 
-    context: Any = SimpleNamespace(snapshots=SimpleNamespace(find=away))
+    context: Any = SimpleNamespace(
+        snapshots=SimpleNamespace(find=away), permissions=SimpleNamespace(read_at_once=1)
+    )
     message: Any = {"_id": "m", "conversationId": "a"}
     told = replace(event(1, "a:1"), shown=ShownMessage(message=message, parent=None))
     with pytest.raises(StorageUnavailable):
