@@ -53,6 +53,7 @@ class Callers:
             can_moderate=self.can_moderate if moderate else None,
             allowed_roles=self.allowed_roles,
         )
+        # A route that nobody may use would only be documented and probed.
         if not self._services:
             return hooks
         return Hooks(

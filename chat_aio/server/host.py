@@ -57,6 +57,7 @@ class HostURL:
         if time.monotonic() < self._resting_until:
             raise HostUnavailable
         try:
+            # The wait for a turn counts as well: the caller's hook has one limit for both.
             async with asyncio.timeout(self.seconds), self._turns:
                 answer = await self._endpoint.post(
                     secrets.token_hex(12), json_from(dict(question)), answer_bytes=MOST_BYTES

@@ -53,7 +53,9 @@ class HostSearch:
         listed = answer.get("userIds")
         if not isinstance(listed, list):
             raise self._url.failed("userIds must be an array")
+        # A host that ignores the limit does not make the answer longer.
         found = [user_id for user_id in listed[: asked.limit] if isinstance(user_id, str)]
+        # Kept by caller: the host may let callers find different users.
         self._kept[asked] = time.monotonic() + SEARCH_SECONDS, found
         self._kept.move_to_end(asked)
         if len(self._kept) > MOST_SEARCHES:

@@ -119,6 +119,7 @@ class HostPermissions:
             return allowed
         if (waiting := self._asked.get(pair)) is None:
             waiting = self._enqueue(pair, conversation)
+        # Not cancelled with its caller: others may wait for the same answer.
         await asyncio.wait({waiting.answer}, timeout=self._url.seconds)
         answer = waiting.answer.result() if waiting.answer.done() else None
         if answer is None:
@@ -126,6 +127,7 @@ class HostPermissions:
         return answer
 
     def _enqueue(self, pair: Pair, conversation: Conversation) -> Waiting:
+        # The host is slower than the questions: an early 503 is better than a late one.
         if len(self._queue) >= MOST_WAITING:
             raise HostUnavailable
         waiting = Waiting(pair, conversation, asyncio.get_running_loop().create_future())
@@ -162,6 +164,7 @@ class HostPermissions:
 
     def _keep(self, pair: Pair, allowed: bool) -> None:
         self._kept[pair] = time.monotonic() + self._seconds, allowed
+        # An answer that is renewed is the newest, wherever it was.
         self._kept.move_to_end(pair)
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
@@ -225,6 +228,7 @@ class ForgetPermissions(Plugin):
     async def _forget(self, request: PluginRequest) -> Mapping[str, object]:
         """Make all processes ask the host again about these users and conversations. Raises
         InvalidInput, and NotFound for users who are no service users."""
+        # 404 and not 403: for users there is no such route.
         if not self._is_service(request.user_id):
             raise NotFound
         given = request.read(Forgotten)

@@ -134,6 +134,7 @@ def make_standalone(settings: ServeSettings) -> web.Application:
         ],
         observers=observers_of(settings),
     )
+    # Before the chat is mounted: its startup may call hooks.
     app.cleanup_ctx.append(host.opened)
     chat.mount(app)
     add_browser_files(app)
@@ -196,6 +197,7 @@ class _Host:
             hooks = replace(hooks, search_users=HostSearch(url).search_users)
         if self._permissions is not None:
             hooks = replace(hooks, can_create=self._permissions.can_create)
+            # Only where it is switched on: each read then depends on the host being there.
             if self._settings.permissions_read:
                 can_read = self._permissions.can_read
                 hooks = replace(hooks, can_read=can_read, can_read_at_once=PAIRS)

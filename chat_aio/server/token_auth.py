@@ -86,6 +86,7 @@ class TokenAuth:
     async def _valid(self, request: web.Request) -> Claims | None:
         """What the request's token claims, if it is valid now."""
         known: Known | None = request.get(KNOWN)
+        # A stream asks at every heartbeat. After a change of the keys, its token is verified again.
         if known is not None and known[0] is self._keys.keys:
             claims: Claims | None = known[1]
         else:
@@ -103,6 +104,7 @@ class TokenAuth:
     async def _verified(self, request: web.Request) -> Claims | None:
         """What the request's token claims, if its signature, issuer and audience are right."""
         token, in_header = _token_of(request)
+        # Before any decoding, which anybody may cause.
         if not 0 < len(token) <= MOST_CHARACTERS:
             return None
         try:
@@ -147,8 +149,10 @@ def _token_of(request: web.Request) -> tuple[str, bool]:
     values = request.headers.getall("Authorization", ())
     if values:
         scheme, _, token = values[0].partition(" ")
+        # Of two headers, a proxy may have checked the other one.
         is_bearer = len(values) == 1 and scheme.lower() == "bearer"
         return (token.strip(), True) if is_bearer else ("", True)
+    # Only without a header: a wrong header does not fall back to another login.
     in_url = request.query.getall(IN_URL, ()) if is_stream(request) else ()
     return (in_url[0], False) if len(in_url) == 1 else ("", False)
 

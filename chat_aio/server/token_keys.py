@@ -85,6 +85,7 @@ class TokenKeys:
             async with self._reading:
                 # Another request may have read it, while this one waited.
                 if self.keys.find(kid) is None and time.monotonic() >= self._not_before:
+                    # Before the reading: a file that is wrong is not read for every request either.
                     self._not_before = time.monotonic() + READ_AGAIN_SECONDS
                     await self._read(self._path)
             key = self.keys.find(kid)
@@ -97,6 +98,7 @@ class TokenKeys:
 
     async def _read(self, path: Path) -> None:
         try:
+            # In a thread: the file may be on a network's disk, and keys take time to check.
             self.keys = await asyncio.to_thread(keys_of_file, path)
         except SetupError as error:
             log.error("the keys of before remain in use: %s", error)
@@ -121,6 +123,7 @@ def keys_of_file(path: Path) -> KeySet:
     wrong."""
     try:
         with path.open("rb") as file:
+            # The file is the operator's, but a wrong path may lead to anything: a device, a log.
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             raise ValueError(f"it has more than {MOST_BYTES} bytes")
@@ -147,6 +150,7 @@ def keys_of_file(path: Path) -> KeySet:
 def _of_jwk(jwk: Mapping[str, Any], name: str) -> TokenKey:
     jwt = _jwt()
     algorithm = jwk.get("alg")
+    # Required, though the standard does not: it binds the key to one algorithm.
     if algorithm not in ALGORITHMS:
         raise SetupError(f"{name}: alg must be one of {', '.join(ALGORITHMS)}")
     try:
@@ -164,6 +168,7 @@ def _checked(key: TokenKey, name: str) -> TokenKey:
         if len(key.key) * 8 < bits:
             raise SetupError(f"{name} is too short: {key.algorithm} needs {bits // 8} bytes")
         return key
+    # It would work, but then this server could issue tokens, and so could its backups.
     if not hasattr(key.key, "public_bytes"):
         raise SetupError(f"{name} is a private key: only its public part belongs here")
     size = getattr(key.key, "key_size", 0)
