@@ -25,7 +25,7 @@ def dead_letter(user_id: str, message_id: str, tries: int = 12) -> dict[str, Any
         "tries": tries,
         "notBefore": at,
         "done": [],
-        "error": "the webhook answered 500",
+        "error": "the endpoint answered 500",
         # Not past: MongoDB would delete it, at any time.
         "expiresAt": at.replace(year=9999),
     }
@@ -53,9 +53,9 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
         "conversationId": "c",
         "tries": 12,
         "notBefore": "2026-01-31T00:00:00.000Z",
-        "error": "the webhook answered 500",
+        "error": "the endpoint answered 500",
     }
-    assert "the webhook answered 500" in (await tool("notifications", "dead-letters")).output
+    assert "the endpoint answered 500" in (await tool("notifications", "dead-letters")).output
     refused = await tool("notifications", "retry")
     assert refused.code == 2
     assert "--all" in refused.errors

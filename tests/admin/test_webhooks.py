@@ -34,9 +34,9 @@ async def test_dead_letters_are_listed_and_tried_again(tool: Tool, database: Dat
         "conversationId": "c",
         "tries": 12,
         "notBefore": "2026-01-31T00:00:00.000Z",
-        "error": "the webhook answered 500",
+        "error": "the endpoint answered 500",
     }
-    assert "the webhook answered 500" in (await tool("webhooks", "dead-letters")).output
+    assert "the endpoint answered 500" in (await tool("webhooks", "dead-letters")).output
     refused = await tool("webhooks", "retry")
     assert (refused.code, "--all" in refused.errors) == (2, True)
     for chosen, count in (

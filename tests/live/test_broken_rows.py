@@ -35,6 +35,9 @@ def broken_signals() -> Iterator[dict[str, Any]]:
     yield from ({}, {"kind": "notes"}, {"kind": "notes", "at": now})
     yield {"kind": "notes", "at": None, "notes": [NOTE]}
     yield {"kind": {"a": 1}, "at": now, "notes": [NOTE]}
+    for name, data in ((7, {}), ("a name", None), ("a name", [7])):
+        yield {"kind": "plugins", "at": now, "name": name, "data": data}
+    yield {"kind": "plugins", "at": now}
     for notes in (None, 7, [None], ["note"], *([note] for note in NOTES)):
         yield {"kind": "notes", "at": now, "notes": notes}
 

@@ -98,9 +98,9 @@ class SignedEndpoint:
                 if answer_bytes and 200 <= status < 300:
                     answer = await _read(response, answer_bytes)
         except (ClientError, TimeoutError) as error:
-            raise DeliveryFailed(f"the webhook was not reached: {type(error).__name__}") from error
+            raise DeliveryFailed(f"the endpoint was not reached: {type(error).__name__}") from error
         if not 200 <= status < 300:
-            raise DeliveryFailed(f"the webhook answered {status}")
+            raise DeliveryFailed(f"the endpoint answered {status}")
         return answer
 
 
@@ -111,5 +111,5 @@ async def _read(response: ClientResponse, most: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > most:
-            raise DeliveryFailed(f"the webhook answered with more than {most} bytes")
+            raise DeliveryFailed(f"the endpoint answered with more than {most} bytes")
     return b"".join(parts)

@@ -22,8 +22,8 @@ _NAME = re.compile(r"[a-z0-9_-]{1,40}")
 class Webhooks(Plugin):
     """Posts the chosen kinds of events to `url`, an endpoint of the host: at least once, in order
     for each conversation, signed with `secret` (docs/guides/webhooks.md). `events` are all kinds by
-    default. Webhooks of one chat need different names: `open` of
-    the chat raises SetupError otherwise.
+    default. Webhooks of one chat need different names: otherwise `open` of the chat raises
+    SetupError.
 
     One process at a time does it. If it dies, another one goes on within `lease_seconds` and a
     third of them. Anything but a 2xx within `timeout_seconds` is tried again, `max_attempts` times,

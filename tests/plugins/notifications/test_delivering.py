@@ -281,7 +281,7 @@ async def test_a_webhook_that_is_away_is_tried_again(serve: MakePeople, database
     await all_told(database, 1)
     (row,) = await database["notifications"].find().to_list(None)
     assert row["state"] == "dead"
-    assert row["error"].startswith("the webhook was not reached: Client")
+    assert row["error"].startswith("the endpoint was not reached: Client")
 
 
 async def test_slow_users_do_not_hold_up_the_others(

@@ -42,7 +42,7 @@ def a_row(event_id: str, conversation_id: str = "c", /, **given: Any) -> dict[st
         "due": AT,
         "tries": 12,
         "notBefore": AT,
-        "error": "the webhook answered 500",
+        "error": "the endpoint answered 500",
         "expiresAt": NEVER,
         **given,
     }

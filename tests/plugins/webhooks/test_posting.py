@@ -123,7 +123,7 @@ async def test_redirects_are_not_followed(
         await all_posted(database, 1)
     assert len(receiver.tried) == 2
     (row,) = await database["webhook_deliveries"].find().to_list(None)
-    assert (row["state"], row["error"]) == ("dead", "the webhook answered 307")
+    assert (row["state"], row["error"]) == ("dead", "the endpoint answered 307")
     assert row["expiresAt"] >= row["due"] + DEAD_FOR
     assert heard.outcomes == ["failed", "dead"]
     assert heard.backlogs[-1] is None
