@@ -61,7 +61,8 @@ URLS = (
 )
 """URLs of the host, to which signed requests are posted."""
 
-SECRETS = ("mongo_url", "jwt_key", "webhook_secret", "push_private_key", *URLS)
+KEYS = ("jwt_key", "webhook_secret", "push_private_key")
+SECRETS = ("mongo_url", *KEYS, *URLS)
 """Settings that are, or may contain, a secret."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -443,7 +444,7 @@ class Setting:
 
     def shown(self, value: Any) -> Any:
         """A value as JSON, without secrets."""
-        if self.name in ("jwt_key", "webhook_secret", "push_private_key"):
+        if self.name in KEYS:
             return value and "***"
         if self.name in URLS and value:
             # The user, the path and the query may be secrets.
