@@ -91,7 +91,7 @@ async def test_all_but_true_refuses(serve: MakePeople, database: Database, answe
         assert (refused.status, refused.code) == (403, code)
     assert await database["conversations"].count_documents({}) == 1
     shown = (await ann.get(f"/conversations/{here}/messages")).json["messages"]
-    assert [entry["body"] for entry in shown] == ["mine"]
+    assert [message["body"] for message in shown] == ["mine"]
 
 
 async def test_a_hook_that_raises_is_500_and_nothing_is_written(

@@ -24,7 +24,7 @@ async def test_they_are_those_of_the_host(serve: MakePeople, database: Database)
     await people("alice").send(group, "hello")
     await people("bob").send(group, "hi")
     await all_told(database, 2)
-    briefs = [user.brief() for user in told.all if user.user_id == "carol"]
+    briefs = [notification.brief() for notification in told.all if notification.user_id == "carol"]
     assert [(brief.get("senderName"), brief.get("senderAvatarUrl")) for brief in briefs] == [
         ("Alice", "/alice.png"),
         (None, None),
