@@ -22,6 +22,8 @@ from tests.plugins.webhooks.receiving import (
 from tests.support.processes import until
 
 CREATED = ["message.created"]
+HELD = 10 * PATIENCE
+"""Longer than any wait of the tests: the end of a held answer frees a slot."""
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ class Failing:
         if self.tries[place] > 1:
             if place in self._recovered:
                 return None
-            await asyncio.wait_for(self.goes_on.wait(), PATIENCE)
+            await asyncio.wait_for(self.goes_on.wait(), HELD)
         return 500
 
 
@@ -111,7 +113,7 @@ async def test_a_long_wait_is_that_of_one_conversation(
     async def answer(received: Received, _: Any) -> int | None:
         if received.data["conversationId"] == failing:
             return 500
-        await asyncio.wait_for(goes_on.wait(), PATIENCE)
+        await asyncio.wait_for(goes_on.wait(), HELD)
         return None
 
     receiver.answers = answer
