@@ -76,7 +76,8 @@ class Backend:
         self.questions.append(question)
         async with self._came:
             self._came.notify_all()
-        await asyncio.wait_for(self.held.wait(), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            await self.held.wait()
         if self.reply is not None:
             return self.reply()
         return web.json_response(self._usual(question))
