@@ -25,7 +25,7 @@ LONG = 100_000
 SEED = 7
 ODD = ("", "%", "$ref", "$id", "$", ".", "a.b", "%24", "%2E", "_id", "\0", "__proto__", "$date")
 
-BATCHES = settings(deadline=None, suppress_health_check=list(HealthCheck))
+BATCHES = settings(suppress_health_check=list(HealthCheck))
 
 
 @settings(BATCHES, max_examples=8)

@@ -133,7 +133,7 @@ def over_http(method: str, path: str, **given: Any) -> Way:
 
     async def go(world: World) -> tuple[int, str]:
         names = {"group": world.group, "secret": world.secret, "root": world.root}
-        names |= {f"mine{n}": item for n, item in enumerate(world.mine)}
+        names |= {f"mine{n}": message_id for n, message_id in enumerate(world.mine)}
 
         def filled(value: Any) -> Any:
             return value.format(**names) if isinstance(value, str) else value
@@ -380,7 +380,7 @@ async def test_by_default_nothing_is_asked_about_messages(serve: MakePeople) -> 
     await world.bob.get(f"{world.here}/messages/{world.secret}")
     await world.bob.get("/search/messages?q=hush")
     assert rule.asked
-    assert all(entry.message is None for entry in rule.asked)
+    assert all(context.message is None for context in rule.asked)
 
 
 async def bytes_until(tab: Tab, mark: str) -> str:

@@ -15,7 +15,7 @@ from tests.support.moderating import is_mod
 async def test_it_shows_methods_alone(chat: Chat) -> None:
     """A host that could reach the database there would go past every rule."""
     for api, others in ((chat.api, {"moderation"}), (chat.api.moderation, set())):
-        public = {text for text in dir(api) if not text.startswith("_")}
+        public = {name for name in dir(api) if not name.startswith("_")}
         assert public == {*methods_of(type(api)), *others}
 
 

@@ -193,8 +193,8 @@ async def test_a_pair_begins_again(person: People, database: Database) -> None:
     assert (await bob.post("/moderation/blocks", {"targetUserId": "alice"})).status == 200
     answer = await alice.post("/conversations", {"otherUserId": "bob"})
     assert answer.code == "DIRECT_INTERACTION_BLOCKED"
-    for key in ids:
-        await settled(database, key)
+    for conversation_id in ids:
+        await settled(database, conversation_id)
     await expect_no_violation(database)
 
 

@@ -109,7 +109,7 @@ async def test_metadata_of_a_message_are_replaced_and_told(person: People) -> No
     again = (await edit(alice, message["id"], body="paid!")).json["message"]
     assert (again["metadata"], again["metadataVersion"]) == ({"by": 1}, 3)
     found = (await bob.get("/search/messages?q=paid")).json["messages"]
-    assert [conversation["id"] for conversation in found] == [message["id"]]
+    assert [hit["id"] for hit in found] == [message["id"]]
 
 
 async def test_a_message_stays_findable(person: People) -> None:
@@ -117,7 +117,7 @@ async def test_a_message_stays_findable(person: People) -> None:
     message = await alice.send(await alice.group(), "a needle")
     await edit(alice, message["id"], metadata={"n": 1})
     found = (await alice.get("/search/messages?q=needle")).json["messages"]
-    assert [conversation["metadataVersion"] for conversation in found] == [2]
+    assert [hit["metadataVersion"] for hit in found] == [2]
 
 
 async def test_a_reader_who_was_away_gets_the_change(person: People) -> None:

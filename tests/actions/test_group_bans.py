@@ -49,7 +49,7 @@ async def test_a_ban_removes_and_keeps_out(person: People) -> None:
         await bob.post(f"/conversations/{group}/join-requests"),
         await alice.post(f"/conversations/{group}/participants", {"userIds": ["dora", "bob"]}),
     ]
-    assert [refusal(way) for way in ways_in] == [BANNED] * len(ways_in)
+    assert [refusal(answer) for answer in ways_in] == [BANNED] * len(ways_in)
     roles = (await alice.chat.api.get_conversation("alice", group)).roles
     assert roles.keys() == {"alice", "carol"}
     (unused,) = await alice.chat.api.list_invites("alice", group)

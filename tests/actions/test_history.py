@@ -129,8 +129,8 @@ async def test_every_way_in(
 async def test_it_is_shown_and_told_as_the_other_settings(person: People) -> None:
     alice, bob = person("alice"), person("bob")
     group, direct = await alice.group("bob"), await alice.direct("bob")
-    for conversation in (group, direct):
-        shown = (await bob.get(f"/conversations/{conversation}")).json["conversation"]
+    for conversation_id in (group, direct):
+        shown = (await bob.get(f"/conversations/{conversation_id}")).json["conversation"]
         assert shown["history"] == "all"
 
     async def change() -> None:

@@ -438,13 +438,13 @@ async def test_unfollowing_leaves_a_thread_out_until_it_is_followed(person: Peop
     await reply(bob, group, root_id)
     here = of_thread(group, root_id)
     for who in (alice, bob):
-        assert [thread for thread, _ in await threads(who)] == [root_id]
+        assert [root for root, _ in await threads(who)] == [root_id]
         assert (await who.call("DELETE", f"{here}/follow")).json == {"ok": True}
         assert await threads(who) == []
     await reply(bob, group, root_id, mentions=["alice"])
     assert await threads(alice) == []
     await alice.post(f"{here}/follow")
-    assert [thread for thread, _ in await threads(alice)] == [root_id]
+    assert [root for root, _ in await threads(alice)] == [root_id]
 
 
 async def test_a_thread_has_a_read_state_of_its_own(person: People) -> None:
@@ -468,8 +468,8 @@ async def test_marks_of_a_thread_never_move_it_back(person: People) -> None:
     group, (root_id,) = await filled(alice, 1)
     replies = [await reply(bob, group, root_id) for _ in range(12)]
     here = f"{of_thread(group, root_id)}/read"
-    marks = (alice.post(here, {"messageId": answer["id"]}) for answer in replies[::-1])
-    assert {result.status for result in await asyncio.gather(*marks)} == {200}
+    marks = (alice.post(here, {"messageId": message["id"]}) for message in replies[::-1])
+    assert {answer.status for answer in await asyncio.gather(*marks)} == {200}
     assert await threads(alice) == [(root_id, 0)]
 
 
@@ -568,7 +568,7 @@ async def test_rows_of_another_program_are_left_out(person: People, database: Da
     for number, given in enumerate(strange):
         broken = {**row, "_id": f"broken {number}", "seq": 100 + number, **given}
         await database["messages"].insert_one(broken, bypass_document_validation=True)
-    assert [thread for thread, _ in await threads(bob)] == [root_id]
+    assert [root for root, _ in await threads(bob)] == [root_id]
     assert await mentions(bob)
     shown = await listed(bob)
     assert set(shown["lastMessages"]) == {group}

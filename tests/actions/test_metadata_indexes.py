@@ -149,8 +149,8 @@ async def test_pages_are_full_though_the_host_allows_few(
         for _ in range(30)
     ]
     ids = sorted(group.id for group in groups)
-    for name in ids[9::10]:
-        await chat.api.update_conversation("ann", name, name="shown")
+    for conversation_id in ids[9::10]:
+        await chat.api.update_conversation("ann", conversation_id, name="shown")
     page = await chat.conversations.find_conversations("shop", metadata={"status": "open"}, limit=2)
     assert [conversation.id for conversation in page.conversations] == [ids[9], ids[19]]
     rest = await chat.conversations.find_conversations(

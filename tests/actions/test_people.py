@@ -170,7 +170,7 @@ async def test_conversations_are_found_by_names_of_people(
     direct = await alice.direct("bob")
     await alice.direct("carol")
     found = (await alice.get("/conversations?q=Roberts")).json["conversations"]
-    assert [user["id"] for user in found] == [direct]
+    assert [conversation["id"] for conversation in found] == [direct]
     # One's own name does not find everything.
     assert (await alice.get("/conversations?q=Liddell")).json["conversations"] == []
 

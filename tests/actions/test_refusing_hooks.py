@@ -10,7 +10,8 @@ from chat_aio import ChatError, Hooks
 from chat_aio.capabilities import Capability
 from chat_aio.hooks import CreateContext, PermissionContext
 from tests.conftest import Database, MakeChat, MakePeople
-from tests.support.people import Answer, Person
+from tests.support.people import PATIENCE, Answer, Person
+from tests.support.processes import until
 
 NO_ANSWERS: tuple[Any, ...] = (False, None, 1, "yes")
 
@@ -91,7 +92,7 @@ async def test_all_but_true_refuses(serve: MakePeople, database: Database, answe
         assert (refused.status, refused.code) == (403, code)
     assert await database["conversations"].count_documents({}) == 1
     shown = (await ann.get(f"/conversations/{here}/messages")).json["messages"]
-    assert [entry["body"] for entry in shown] == ["mine"]
+    assert [message["body"] for message in shown] == ["mine"]
 
 
 async def test_a_hook_that_raises_is_500_and_nothing_is_written(
@@ -287,6 +288,44 @@ async def test_nobody_leaves_by_a_set_of_participants(make_chat: MakeChat) -> No
     await chat.conversations.set_participants("ann", group, {"ann": "admin"})
     left = await chat.conversations.set_participants("shop", group, {"bob": "admin"})
     assert [participant.user_id for participant in left.participants] == ["bob"]
+
+
+async def test_a_storm_of_metadata_while_participants_are_removed(serve: MakePeople) -> None:
+    """Each change is by a participant of that moment, and none is lost."""
+    people = await serve(Hooks(can_set_metadata=lambda _: True), editable_metadata=True)
+    ada, users = people("ada"), [f"u{number}" for number in range(20)]
+    made = await ada.post("/conversations/group", {"name": "x", "userIds": users})
+    path = f"/conversations/{made.json['conversation']['id']}"
+    changed: list[str] = []
+
+    async def change(user: str) -> None:
+        given = {"json": {"metadata": {"by": user}}}
+        while (answer := await people(user).call("PATCH", path, **given)).status == 200:
+            changed.append(user)
+        assert answer.code in ("CONVERSATION_NOT_FOUND", "NOT_CONVERSATION_ADMIN"), answer
+
+    async def remove(user: str) -> None:
+        await until(lambda: user in changed)
+        gone = {"userId": user}
+        assert (await ada.call("DELETE", f"{path}/participants", json=gone)).status == 200
+
+    async with ada.tab() as tab:
+        async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as tasks:
+            for user in users:
+                tasks.create_task(change(user))
+                tasks.create_task(remove(user))
+        await ada.call("PATCH", path, json={"name": "the end"})
+        frames = await tab.until(
+            lambda frame: bool(frame.data) and frame.data["conversation"]["name"] == "the end"
+        )
+    version = 1
+    for frame in frames:
+        shown = (frame.data or {}).get("conversation", {"metadataVersion": 0})
+        if shown["metadataVersion"] > version:
+            version = shown["metadataVersion"]
+            inside = [participant["userId"] for participant in shown["participants"]]
+            assert shown["metadata"]["by"] in inside
+    assert version == 1 + len(changed)
 
 
 async def test_metadata_by_a_participant_who_is_removed_meanwhile(serve: MakePeople) -> None:

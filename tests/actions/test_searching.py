@@ -167,7 +167,7 @@ async def test_a_page_is_filled_with_what_may_be_read(serve: MakePeople) -> None
     params = {"q": "word", "limit": "15", "cursor": page["nextCursor"]}
     page = (await alice.get("/search/messages", params=params)).json
     assert (len(page["messages"]), page["nextCursor"]) == (5, None)
-    assert any(entry.message for entry in asked)
+    assert any(context.message for context in asked)
 
 
 async def test_in_a_conversation_that_the_hosts_rule_opens(serve: MakePeople) -> None:

@@ -135,7 +135,7 @@ async def test_nothing_before_a_clear_is_shown_again(person: People) -> None:
     assert await alice.unread(group) == 1
     assert len(await bob.listed(f"{here}/messages")) == 2
     found = await alice.chat.api.list_messages_after("alice", group, 0)
-    assert [conversation.id for conversation in found] == [late["id"]]
+    assert [message.id for message in found] == [late["id"]]
 
 
 async def test_open_streams_and_replays_leave_out_what_is_cleared(person: People) -> None:

@@ -31,7 +31,7 @@ async def test_erasure_takes_the_name_and_the_bytes(
     await let_pass(database)
     assert await plugin.sweep() == 2
     ids = [gone["attachments"][0]["id"], unsent, kept["attachments"][0]["id"]]
-    assert [await status_for(alice, key) for key in ids] == [404, 404, 200]
+    assert [await status_for(alice, attachment_id) for attachment_id in ids] == [404, 404, 200]
     left = await database["attachment_bytes.files"].distinct("_id")
     assert left == [ids[2], f"{ids[2]}-thumbnail"]
     assert copy.json["message"]["attachments"] == kept["attachments"]

@@ -424,4 +424,4 @@ async def test_check_names_each(serve: MakePeople, database: Database) -> None:
     found = await violations_in(Store(database))
     named = {(violation.collection, str(violation.id)) for violation in found}
     assert planted <= named
-    assert {row_id for row_id, _ in planted} == set(DOCUMENTS)
+    assert {collection for collection, _ in planted} == set(DOCUMENTS)

@@ -176,8 +176,8 @@ async def test_it_is_not_imported_again(
     """A group's id is used up. A pair's conversation comes back under its next id."""
     alice, file = people("alice"), tmp_path / "kept.jsonl"
     group, direct = await alice.group("bob"), await alice.direct("bob")
-    for conversation in (group, direct):
-        await alice.send(conversation, "kept")
+    for conversation_id in (group, direct):
+        await alice.send(conversation_id, "kept")
     assert (await tool("conversations", "export", group, "--output", str(file))).code == 0
     assert (await tool(*DELETE, group, direct, *DO)).code == 0
     refused = await tool("conversations", "import", str(file))

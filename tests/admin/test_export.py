@@ -111,7 +111,7 @@ async def test_every_line_is_there(
     await people("alice").send(await people("alice").group("bob"), "of no concern")
     run = await tool("users", "export", USER)
     wanted = await expected(people, life, database)
-    lines = [json.loads(part) for part in run.output.split("\n") if part]
+    lines = [json.loads(line) for line in run.output.split("\n") if line]
     assert in_order(by_kind(map(dict, lines), wanted)) == in_order(wanted)
     assert "LINES" in run.errors
 

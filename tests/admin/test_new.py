@@ -72,7 +72,7 @@ def test_it_says_what_it_made(here: Path) -> None:
     assert "on a server, replace it by a released version" in said.pop()
     made = {path.relative_to("some_folder") for path in Path("some_folder").rglob("*.*")}
     assert said[0] == "Made some_folder/:"
-    assert {Path(text.strip()) for text in said[1:-3]} == {*made, Path("Makefile")}
+    assert {Path(line.strip()) for line in said[1:-3]} == {*made, Path("Makefile")}
     assert said[-3:-1] == ["Next:", "  cd some_folder"]
     assert len(Path("some_folder/shop/app.py").read_text().splitlines()) <= 40
     assert not [path for path in Path("some_folder").rglob("*.*") if "myapp" in path.read_text()]

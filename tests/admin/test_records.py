@@ -33,7 +33,7 @@ async def age(database: Database, *collections: str, days: int = 40) -> None:
     """Let all that happened be some days old."""
     for name in collections:
         for row in await database[name].find().to_list(None):
-            then = {time: row[time] - timedelta(days=days) for time in TIMES if row.get(time)}
+            then = {name: row[name] - timedelta(days=days) for name in TIMES if row.get(name)}
             await database[name].update_one({"_id": row["_id"]}, {"$set": then})
 
 

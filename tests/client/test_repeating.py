@@ -109,7 +109,7 @@ async def test_who_is_calling() -> None:
                 await client.list_conversations()
             assert not session.closed
     asked = [request for request, _ in script.requests]
-    assert [answer.headers.get("Authorization") for answer in asked] == ["first", "second", None]
+    assert [request.headers.get("Authorization") for request in asked] == ["first", "second", None]
     assert asked[0].query_string == "limit=7"
     assert asked[2].cookies == {"of": "host"}
 

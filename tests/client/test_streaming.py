@@ -187,8 +187,8 @@ async def test_a_reset_is_told(serve: MakePeople) -> None:
     ada = person("ada")
     group = await ada.group("bob")
     first = await ada.send(group, "0")
-    for letter in "123":
-        await ada.send(group, letter)
+    for body in "123":
+        await ada.send(group, body)
     await ada.told_all()
     base = str(ada.client.make_url("/api/chat"))
     position = f"{group}:{first['seq']}"
@@ -326,7 +326,7 @@ async def test_a_replay_that_is_cut(never: asyncio.Event) -> None:
             assert isinstance(await told(stream), OtherEvent)
             assert stream.last_event_id == "d:1"
         never.set()
-    assert [answer.headers["Last-Event-ID"] for answer, _ in script.requests] == ["c:9", "c:9"]
+    assert [request.headers["Last-Event-ID"] for request, _ in script.requests] == ["c:9", "c:9"]
 
 
 async def test_positions_to_keep(connect: Connect) -> None:
@@ -369,8 +369,8 @@ async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.Monke
     bob = await (await connect())("bob")
     group = (await bob.create_group_conversation()).id
     async with bob.stream() as stream:
-        for letter in "abc":
-            await bob.send_message(group, letter)
+        for body in "abc":
+            await bob.send_message(group, body)
         assert await bodies(stream, 3) == ["a", "b", "c"]
         assert len(stream._reader._returned) == 2
 

@@ -25,9 +25,10 @@ from tests.examples.talking import PATIENCE, heard
 from tests.plugins.attachments.uploading import attached
 from tests.plugins.notifications.pushing import PRIVATE_KEY
 from tests.plugins.notifications.telling import ready
-from tests.plugins.webhooks.receiving import SECRET, all_posted
+from tests.plugins.webhooks.receiving import all_posted
 from tests.plugins.webhooks.receiving import quick as webhooks_to
 from tests.plugins.webhooks.receiving import ready as webhooks_ready
+from tests.support.backend import WEBHOOK_SECRET
 from tests.support.people import picked_by_header
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -250,7 +251,7 @@ async def test_webhooks(database: Database) -> None:
             # Its answer is lost: the event comes again, and is handled again.
             raise ConnectionResetError
 
-    async with TestServer(names["make_receiver"](SECRET, handle)) as server:
+    async with TestServer(names["make_receiver"](WEBHOOK_SECRET, handle)) as server:
         here = server.make_url("/hooks/chat")
 
         def made(url: str, _: str, *, name: str, **given: Any) -> Webhooks:
@@ -259,7 +260,7 @@ async def test_webhooks(database: Database) -> None:
             return webhooks_to(str(server.make_url(path)), name=name, **given)
 
         names["Webhooks"] = made
-        async with names["make_chat"](database, picked_by_header, SECRET) as chat:
+        async with names["make_chat"](database, picked_by_header, WEBHOOK_SECRET) as chat:
             await webhooks_ready(database, "search")
             await webhooks_ready(database, "crm")
             group = await chat.api.create_group_conversation("ada", user_ids=["grace"])

@@ -2,19 +2,15 @@
 
 import asyncio
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from chat_aio.client import ChatClient
 from chat_aio.web.browser_files import BROWSER
 from tests.examples.test_hosts import login_of
+from tests.support.node import NODE, needs_node
 from tests.support.people import PATIENCE
 
-NODE = shutil.which("node")
 SCRIPT = """
 import { Chat, ChatError } from "chat-aio";
 import { ChatStore } from "chat-aio/store";
@@ -45,9 +41,7 @@ store.close();
 """
 
 
-@pytest.mark.skipif(
-    NODE is None and "CI" not in os.environ, reason="no node on PATH: apt-get install nodejs"
-)
+@needs_node
 async def test_in_node(serve_example: Any, tmp_path: Path) -> None:
     origin = await serve_example("chat_in_pages")
     (tmp_path / "node_modules").mkdir()

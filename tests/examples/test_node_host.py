@@ -1,18 +1,14 @@
 """The shop in Node.js: a host without Python, with a real `chat-aio serve`."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, CookieJar
-from multidict import CIMultiDict
-from standardwebhooks.webhooks import Webhook
 
 from tests.conftest import Database
-from tests.support.backend import WEBHOOK_SECRET
+from tests.support.backend import signed
 from tests.support.node import needs_node, node_host
 from tests.support.people import Answer, Tab
 from tests.support.processes import START_SECONDS
@@ -95,17 +91,6 @@ async def test_what_the_shop_refuses(origin: str) -> None:
     """A wrong password, no login, and requests that the chat has not signed."""
     body = '{"type": "permissions", "questions": []}'
 
-    def signed(at: float, secret: str = WEBHOOK_SECRET, said: str = body) -> CIMultiDict[str]:
-        moment = datetime.fromtimestamp(at, UTC)
-        return CIMultiDict(
-            {
-                "webhook-id": "x",
-                "webhook-timestamp": str(int(at)),
-                "webhook-signature": Webhook(secret).sign("x", moment, said),
-            }
-        )
-
-    now = time.time()
     async with ClientSession(origin) as session:
         async with session.post("/login", json={"user": "ann", "password": "x"}) as answer:
             assert answer.status == 403
@@ -115,12 +100,12 @@ async def test_what_the_shop_refuses(origin: str) -> None:
             assert answer.status == 404
         wrong: list[Any] = [
             {},
-            {**signed(now), "webhook-signature": "v1,"},
-            signed(now - 600),
-            signed(now + 600),
-            signed(now, said="{}"),
-            signed(now, secret="whsec_" + "A" * 32),
+            {**signed(body), "webhook-signature": "v1,"},
+            signed(body, seconds_ago=600),
+            signed(body, seconds_ago=-600),
+            signed("{}"),
+            signed(body, secret="whsec_" + "A" * 32),
         ]
-        for headers, status in [(signed(now), 200), *((name, 401) for name in wrong)]:
+        for headers, status in [(signed(body), 200), *((headers, 401) for headers in wrong)]:
             async with session.post("/hooks/chat", data=body, headers=headers) as answer:
                 assert answer.status == status, headers

@@ -10,16 +10,15 @@ import jwt
 import pytest
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from chat_aio.client import ChatClient
 from tests.conftest import Database
 from tests.examples.conftest import loaded
 from tests.plugins.notifications.telling import all_told, quick, ready
+from tests.support.tokens import private_key, private_pem
 
 CHAT = "/api/chat"
-KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+KEY = private_key("RS256")
 
 
 @dataclass
@@ -34,11 +33,10 @@ class Google:
 
     @property
     def account(self) -> dict[str, str]:
-        pem = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         return {
             "project_id": "my-project",
             "client_email": "chat@my-project.iam.gserviceaccount.com",
-            "private_key": pem.decode(),
+            "private_key": private_pem(KEY),
             "private_key_id": "key-1",
             "token_uri": f"{self.origin}/token",
         }

@@ -123,7 +123,7 @@ async def test_nothing_falls_between_replay_and_live(chat: Chat) -> None:
 
         async with reading_ids_takes_a_while(send("while reading")):
             told = await told_to_bob(chat, f"{group}:1", send("before going live"))
-        bodies = [told.count(f'"body":"{name}"') for name in ("seen", "missed")]
+        bodies = [told.count(f'"body":"{body}"') for body in ("seen", "missed")]
         assert bodies == [0, 1]
         assert told.count('"body":"while reading"') == 1
         assert told.count('"body":"before going live"') == 1

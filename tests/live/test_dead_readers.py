@@ -87,7 +87,7 @@ async def expect_gone(person: Person, client: Client) -> None:
 
 def streams_of(person: Person) -> list[stream.Stream]:
     """All that the process has open."""
-    return [mate for mates in person.chat._live.hub._by_user.values() for mate in mates]
+    return [found for opened in person.chat._live.hub._by_user.values() for found in opened]
 
 
 async def until_live(person: Person, count: int = 1) -> None:

@@ -70,7 +70,7 @@ async def all_until(tab: Tab, mark: str) -> str:
 def require_hidden(told: str, ids: dict[str, str]) -> None:
     """Nothing about a message of before but the id of the one that is quoted."""
     assert CANARY not in told
-    assert [name for name, key in ids.items() if key in told] == ["quoted"]
+    assert [name for name, message_id in ids.items() if message_id in told] == ["quoted"]
     assert "a quote, edited" in told
     assert '"excerpt":"","deleted":true' in told.replace(" ", "")
 
@@ -89,7 +89,7 @@ async def test_live(person: People, is_open: bool) -> None:
         await alice.send(group, "the end")
         require_hidden(await all_until(hers, "the end"), ids)
         told = await all_until(his, "the end")
-    assert all(key in told for key in ids.values())
+    assert all(message_id in told for message_id in ids.values())
     assert told.count(f"{CANARY}, quoted") == 3
 
 

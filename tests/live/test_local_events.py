@@ -47,7 +47,7 @@ async def until(holds: Callable[[], bool]) -> None:
 async def bodies(events: EventSubscription, count: int) -> list[str]:
     """Of so many message events."""
     found = [await told(events) for _ in range(count)]
-    return [entry.message.body for entry in found if isinstance(entry, MessageEvent)]
+    return [event.message.body for event in found if isinstance(event, MessageEvent)]
 
 
 async def group_of(chat: Chat, *user_ids: str) -> str:
@@ -174,8 +174,8 @@ async def test_a_position_that_cannot_be_replayed(make_chat: MakeChat) -> None:
     async with chat.events() as events:
         await chat.api.send_message("ada", group, "seen")
         position = (await told(events)).position
-    for letter in "abc":
-        await chat.api.send_message("ada", group, letter)
+    for body in "abc":
+        await chat.api.send_message("ada", group, body)
     await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
     async with chat.events(after=position) as events:
         reset = await told(events)
@@ -197,7 +197,7 @@ async def test_a_slow_reader_loses_nothing_and_costs_little(make_chat: MakeChat)
         assert events._queue is not None
         # One event more than the bound may be in it.
         assert 0 < events._queue.get_write_buffer_size() < 4 * bound + 2 * len(body)
-        assert [int(text.split()[0]) for text in await bodies(events, 100)] == [*range(100)]
+        assert [int(body.split()[0]) for body in await bodies(events, 100)] == [*range(100)]
         await chat.api.send_message("ada", group, "live")
         assert await bodies(events, 1) == ["live"]
 
@@ -287,8 +287,8 @@ async def test_what_a_host_hides_is_hidden_from_users(make_chat: MakeChat) -> No
     chat = await make_chat(Hooks(can_read=can_read, can_read_messages=True))
     group = await group_of(chat, "ada", "bob")
     async with chat.events(user_id="bob") as bobs, chat.events() as hosts:
-        for name in ("first", "secret", "last"):
-            await chat.api.send_message("ada", group, name)
+        for body in ("first", "secret", "last"):
+            await chat.api.send_message("ada", group, body)
         assert await bodies(bobs, 2) == ["first", "last"]
         assert await bodies(hosts, 3) == ["first", "secret", "last"]
     async with chat.events(after=f"{group}:1") as hosts:
@@ -345,8 +345,8 @@ async def test_a_loop_that_is_left_ends_its_stream(chat: Chat) -> None:
                 return event
         raise AssertionError("it has not ended")
 
-    for letter in "ab":
-        await chat.api.send_message("ada", group, letter)
+    for body in "ab":
+        await chat.api.send_message("ada", group, body)
     async with asyncio.timeout(PATIENCE_SECONDS):
         await first()
     gc.collect()
@@ -385,10 +385,10 @@ async def test_what_is_not_stored_is_for_its_addressees(database: Database) -> N
             chat.events([group], user_id="bob") as bobs,
             chat.events() as everything,
         ):
-            for conversation in (other, group):
+            for conversation_id in (other, group):
                 for shown in ({"isTyping": True}, {"isTyping": False}):
                     event = typing.api.ephemeral(
-                        "typing.started", "ada", shown, conversation_id=conversation
+                        "typing.started", "ada", shown, conversation_id=conversation_id
                     )
                     typing.api.publish(event)
             # Of no conversation at all, so not of these.

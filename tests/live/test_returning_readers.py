@@ -52,7 +52,7 @@ class Reader:
         if frame.event == "message.created":
             created[message["id"]] += 1
         self.messages[message["id"]] = message
-        bodies = Counter(said["body"] for said in self.messages.values())
+        bodies = Counter(kept["body"] for kept in self.messages.values())
         self.lasts = bodies[LAST]
 
 

@@ -86,9 +86,9 @@ async def test_messages_and_their_batches(measured: Measured) -> None:
     with batches_that_raise(Conflict(), ValueError()):
         assert (await alice.post(f"/conversations/{group}/messages", {"body": "x"})).status == 500
     scrape = await measured.scrape()
-    assert [scrape("sends_total", outcome=name) for name in ("stored", "repeated", "failed")] == [
-        *(9, 2, 1)
-    ]
+    assert [
+        scrape("sends_total", outcome=outcome) for outcome in ("stored", "repeated", "failed")
+    ] == [*(9, 2, 1)]
     batches = scrape("batches_total", outcome="committed")
     assert scrape("batch_messages_sum") == 9
     assert scrape("batch_messages_count") == scrape("batch_seconds_count") == batches <= 9

@@ -127,7 +127,7 @@ async def test_a_reported_message_goes_out_with_its_report(serve: MakePeople) ->
     await alice.edit(fine["id"], "bad now")
     await alice.edit(fine["id"], "bad again")
     found = (await mod.get("/moderation/reports")).json["reports"]
-    assert [(message["targetId"], message["evidence"]["body"]) for message in found] == [
+    assert [(report["targetId"], report["evidence"]["body"]) for report in found] == [
         (fine["id"], "bad now"),
         (sent["id"], "bad"),
     ]
@@ -228,7 +228,7 @@ async def test_rules_of_some_conversations(serve: MakePeople) -> None:
         for place in (group, direct)
         for body in ("one", "two")
     }
-    assert {key for key, code in said.items() if code} == {(group, "one"), (direct, "two")}
+    assert {place for place, code in said.items() if code} == {(group, "one"), (direct, "two")}
 
 
 def checked(body: str, at: datetime | None = None, **given: Any) -> Checked:
@@ -361,8 +361,8 @@ def test_repeats() -> None:
 def test_repeats_are_bounded() -> None:
     rule = RepeatLimit(max_count=1)
     with patch("chat_aio.plugins.rules.MOST_REMEMBERED", 3):
-        assert [rule.is_broken_by(checked(letter)) for letter in "abcd"] == [False] * 4
-        assert [rule.is_broken_by(checked(letter)) for letter in "dcb"] == [True] * 3
+        assert [rule.is_broken_by(checked(text)) for text in "abcd"] == [False] * 4
+        assert [rule.is_broken_by(checked(text)) for text in "dcb"] == [True] * 3
         assert not rule.is_broken_by(checked("a"))
 
 
@@ -449,10 +449,10 @@ async def test_a_classifier_that_fails(
     clock.now = 29.9
     assert (await say(alice, group, "7")).code == code
     clock.now = 30
-    assert [(await say(alice, group, name)).code for name in ("8", "9")] == [code] * 2
+    assert [(await say(alice, group, body)).code for body in ("8", "9")] == [code] * 2
     assert calls[5:] == ["8"]
     works, clock.now = True, 60
-    codes = [(await say(alice, group, name)).code for name in ("10", "bad", "11")]
+    codes = [(await say(alice, group, body)).code for body in ("10", "bad", "11")]
     assert codes == [None, "MESSAGE_REJECTED", None]
     assert calls[6:] == ["10", "bad", "11"]
     may_end.set()
@@ -506,7 +506,7 @@ async def test_a_plugin_that_fails_lets_nothing_pass(
     person = await serve(plugins=[Own(answer)])
     alice = person("alice")
     group = await alice.group()
-    assert [(await say(alice, group, name)).status for name in ("raise", "odd", "x")] == [
+    assert [(await say(alice, group, body)).status for body in ("raise", "odd", "x")] == [
         *(500, 500, 201)
     ]
     assert await outcome(alice.chat.api.send_message("alice", group, "odd")) == InternalError.code

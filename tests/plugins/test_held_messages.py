@@ -103,7 +103,7 @@ async def test_without_a_key_it_is_sent_under_one_of_its_own(people: People) -> 
     group = await alice.group()
     first, second = await hold(alice, group), await hold(alice, group)
     assert first != second
-    answers = [await release(mod, key) for key in (first, second)]
+    answers = [await release(mod, held_id) for held_id in (first, second)]
     keys = [answer.json["message"]["clientMessageId"] for answer in answers]
     assert keys == [f"held:{first}", f"held:{second}"]
 
@@ -218,8 +218,8 @@ async def test_many_releases_at_once_send_one_message(
             await hold(alice, group, **given)
             for given in ({}, {"clientMessageId": "key"}, {"clientMessageId": "other"})
         ]
-        mods = [serve("mod") for serve in (one, two)]
-        calls = [release(mods[turn % 2], key) for turn in range(8) for key in ids]
+        mods = [people("mod") for people in (one, two)]
+        calls = [release(mods[turn % 2], held_id) for turn in range(8) for held_id in ids]
         answers = await asyncio.gather(*calls)
         assert {answer.code for answer in answers} <= {None, "HELD_MESSAGE_NOT_FOUND"}
         assert await database["messages"].count_documents({"body": "bad"}) == len(ids)
@@ -267,10 +267,10 @@ async def test_either_a_release_or_a_discard(people: People, database: Database)
 
     async def scenario() -> None:
         ids = [await hold(alice, group) for _ in range(6)]
-        await asyncio.gather(*(act(mod, key) for key in ids for act in (release, discard)))
-        for key in ids:
-            acts = [row["action"] async for row in database["audit"].find({"targetId": key})]
-            count = await database["messages"].count_documents({"_id": key})
+        await asyncio.gather(*(act(mod, held_id) for held_id in ids for act in (release, discard)))
+        for held_id in ids:
+            acts = [row["action"] async for row in database["audit"].find({"targetId": held_id})]
+            count = await database["messages"].count_documents({"_id": held_id})
             assert (acts, count) in ((["release-held"], 1), (["discard-held"], 0))
 
     async def undecided(*_: Any) -> bool:
@@ -302,7 +302,9 @@ async def test_who_may_not_write_any_more_sends_nothing(people: People, database
     left = await hold(bob, group)
     await bob.call("DELETE", f"{at}/participants", json={"userId": "bob"})
     assert (await release(mod, left)).code == "FORBIDDEN_WRITE"
-    assert all([(await discard(mod, key)).status == 200 for key in (in_direct, banned, left)])
+    assert all(
+        [(await discard(mod, held_id)).status == 200 for held_id in (in_direct, banned, left)]
+    )
 
 
 async def test_a_key_that_another_message_has_by_now(serve: MakePeople) -> None:

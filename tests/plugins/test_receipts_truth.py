@@ -43,7 +43,7 @@ async def test_who_reads_no_further_tells_nobody(serve: MakePeople) -> None:
     person = await serve(plugins=[Receipts()], extra_events=True)
     alice, bob = person("alice"), person("bob")
     group = await alice.group("bob")
-    first, second = [await alice.send(group, name) for name in ("first", "second")]
+    first, second = [await alice.send(group, body) for body in ("first", "second")]
     await alice.told_all()
     async with alice.tab() as hers, bob.tab() as his:
         for message in (second, first, second):

@@ -142,7 +142,7 @@ async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -
         banned = await asyncio.gather(
             *(chats[n % 2].api.moderation.ban_user("mod", user_id) for n in range(30))
         )
-        assert len({answer.id for answer in banned}) == 1
+        assert len({ban.id for ban in banned}) == 1
         assert len((await chats[0].api.moderation.list_bans("mod")).bans) == 1
 
     await scenario()
@@ -162,7 +162,7 @@ async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -
     reported = await asyncio.gather(
         *(chats[n % 2].api.moderation.report("alice", "user", "mallory", str(n)) for n in range(30))
     )
-    assert len({answer.id for answer in reported}) == 1
+    assert len({report.id for report in reported}) == 1
 
 
 async def test_nothing_slips_past_a_block(make_chat: MakeChat) -> None:

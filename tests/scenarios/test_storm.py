@@ -69,7 +69,7 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
             message for sent in await asyncio.gather(*map(send, range(SENDERS))) for message in sent
         ]
         expected = defaultdict(list)
-        for message in sorted(acknowledged, key=lambda answer: int(answer["seq"])):
+        for message in sorted(acknowledged, key=lambda message: int(message["seq"])):
             expected[message["conversationId"]].append((message["seq"], message["id"]))
         for conversation_id in ids:
             seqs = [seq for seq, _ in expected[conversation_id]]
@@ -86,10 +86,10 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
                 for conversation in page["conversations"]
             }
             counted = {
-                key: await database["messages"].count_documents(
-                    {"conversationId": key, "senderId": {"$ne": user}}
+                conversation_id: await database["messages"].count_documents(
+                    {"conversationId": conversation_id, "senderId": {"$ne": user}}
                 )
-                for key in ids
+                for conversation_id in ids
             }
             assert shown == counted
     await expect_no_violation(database)

@@ -1,9 +1,11 @@
 """Names and permissions of `chat-aio serve` from URLs of the host."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,7 +24,7 @@ from chat_aio.server.host_permissions import HostPermissions
 from chat_aio.server.sources import settings_from
 from tests.conftest import Database
 from tests.support.backend import WEBHOOK_SECRET, Backend
-from tests.support.people import BASE, Answer, Tab
+from tests.support.people import BASE, PATIENCE, Answer, Tab
 from tests.support.tokens import SECRET, bearer, token_of
 
 Call = Callable[..., Any]
@@ -73,7 +75,8 @@ async def start(
             quotas="null",
             replay_buffer_seconds="1",
             metrics=False,
-            **given,
+            # On a busy machine, what takes long has not failed.
+            **{"hook_timeout_seconds": "60", "storage_timeout_seconds": "60", **given},
         )
         return Standalone(await aiohttp_client(await make_served(settings)))
 
@@ -199,18 +202,32 @@ async def test_who_may_read_and_write(start: Call, backend: Backend) -> None:
 
 
 async def test_all_processes_forget(start: Call, backend: Backend) -> None:
-    given = {"permissions_url": backend.url, "permissions_write": True}
+    """Also if many are to be forgotten at once, in several processes."""
+    given = {
+        "permissions_url": backend.url,
+        "permissions_write": True,
+        "permissions_cache_seconds": "300",
+    }
     one, other = await start(**given), await start(**given)
-    path = await one.group("ada")
+    users = ["ada", *(f"u{number}" for number in range(20))]
+    path = await one.group(*users)
     async with other.client.get(f"{BASE}/stream", headers=bearer(token_of("ada"))) as response:
         tab = Tab(response)
-        assert (await other.send("ada", path)).status == 201
+        answers = await asyncio.gather(*(other.send(user, path) for user in users))
+        assert {answer.status for answer in answers} == {201}
         backend.allows = lambda asked: False
-        assert (await one.call("shop", "POST", "/permissions/forget", {"userIds": ["ada"]})).status
-        # What follows in the feed shows that the other process has read the signal.
+        forgetting = await asyncio.gather(
+            *(
+                one.call("shop", "POST", "/permissions/forget", {"userIds": [user]})
+                for user in users
+            )
+        )
+        assert {answer.status for answer in forgetting} == {200}
+        # What follows in the feed shows that the other process has read the signals.
         await one.call("ada", "PATCH", path, {"name": "y"})
         await tab.until(lambda frame: frame.event == "conversation.updated")
-        assert (await other.send("ada", path)).code == "FORBIDDEN_WRITE"
+        answers = await asyncio.gather(*(other.send(user, path) for user in users))
+        assert {answer.code for answer in answers} == {"FORBIDDEN_WRITE"}
 
 
 def conversation() -> Conversation:
@@ -227,27 +244,33 @@ def conversation() -> Conversation:
     )
 
 
-async def test_questions_are_batched(backend: Backend) -> None:
+def question_of(user_id: str) -> PermissionContext:
+    return PermissionContext(user_id=user_id, conversation=conversation())
+
+
+@pytest.fixture
+async def url(backend: Backend) -> AsyncIterator[HostURL]:
+    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=60)
+    await url.open()
+    yield url
+    await url.close()
+
+
+async def test_questions_are_batched(backend: Backend, url: HostURL) -> None:
     """100 in a request at most; each pair once, however many ask at the same time."""
-    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=5)
     asking = HostPermissions(url, kept_seconds=0, is_service=lambda _: False)
     users = [f"u{number}" for number in range(250)]
-    await url.open()
     backend.allows = lambda asked: asked["userId"] != "u7"
-    questions = [
-        PermissionContext(user_id=user_id, conversation=conversation()) for user_id in users * 2
-    ]
-    answers = await asyncio.gather(*map(asking.can_read, questions))
-    await url.close()
+    answers = await asyncio.gather(*(asking.can_read(question_of(user)) for user in users * 2))
     assert [answers[:250].index(False), answers.count(False)] == [7, 2]
     assert sorted(len(question["questions"]) for question in backend.questions) == [50, 100, 100]
 
 
-async def test_what_is_forgotten_while_the_host_is_asked_is_not_kept(backend: Backend) -> None:
-    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=5)
-    asking = HostPermissions(url, kept_seconds=60, is_service=lambda _: False)
-    await url.open()
-    question = PermissionContext(user_id="ada", conversation=conversation())
+async def test_what_is_forgotten_while_the_host_is_asked_is_not_kept(
+    backend: Backend, url: HostURL
+) -> None:
+    asking = HostPermissions(url, kept_seconds=600, is_service=lambda _: False)
+    question = question_of("ada")
     backend.held.clear()
     first = asyncio.create_task(asking.can_read(question))
     await backend.asked(lambda: len(backend.questions) == 1)
@@ -257,12 +280,70 @@ async def test_what_is_forgotten_while_the_host_is_asked_is_not_kept(backend: Ba
     backend.allows = lambda _: False
     assert not await asking.can_read(question)
     assert not await asking.can_read(question)
-    await url.close()
     assert len(backend.questions) == 2
 
 
+async def test_the_old_answer_does_not_take_the_place_of_the_new_one(
+    backend: Backend, url: HostURL
+) -> None:
+    """Both are under way at the same time."""
+    asking = HostPermissions(url, kept_seconds=600, is_service=lambda _: False)
+    question, answers = question_of("ada"), iter([True, False])
+    backend.allows = lambda _: next(answers)
+    backend.held.clear()
+    first = asyncio.create_task(asking.can_read(question))
+    await backend.asked(lambda: len(backend.questions) == 1)
+    asking.forget(["ada"], [])
+    second = asyncio.create_task(asking.can_read(question))
+    await backend.asked(lambda: len(backend.questions) == 2)
+    backend.held.set()
+    assert (await first, await second) == (True, False)
+    assert not await asking.can_read(question)
+    assert len(backend.questions) == 2
+
+
+async def test_a_storm_of_questions_while_permissions_end(backend: Backend, url: HostURL) -> None:
+    """Whoever asks after an answer was forgotten does not get the old one, however many ask."""
+    asking = HostPermissions(url, kept_seconds=600, is_service=lambda _: False)
+    users = [f"u{number}" for number in range(30)]
+    denied, forgotten, luck = set[str](), set[str](), Random(7)
+    backend.allows = lambda asked: asked["userId"] not in denied
+
+    async def ask() -> None:
+        while len(forgotten) < len(users):
+            user = luck.choice(users)
+            is_over = user in forgotten
+            assert not (await asking.can_read(question_of(user)) and is_over), user
+            await asyncio.sleep(0)  # An answer that is kept comes without a turn of the loop.
+
+    def is_asked(user: str, asked: int) -> bool:
+        batches = [batch["questions"] for batch in backend.questions[asked:]]
+        return any(user == question["userId"] for batch in batches for question in batch)
+
+    async def end() -> None:
+        for user in users:
+            asking.forget([user], [])
+            asked = len(backend.questions)
+            old = asyncio.create_task(asking.can_read(question_of(user)))
+            # Its answer is under way, and more users wait for it.
+            await backend.asked(partial(is_asked, user, asked))
+            denied.add(user)
+            asking.forget([user], [])
+            forgotten.add(user)
+            await old
+
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as tasks:
+        tasks.create_task(end())
+        for _ in range(50):
+            tasks.create_task(ask())
+    answers = await asyncio.gather(*(asking.can_read(question_of(user)) for user in users))
+    assert not any(answers)
+
+
 async def test_lists_and_streams_ask_together(start: Call, backend: Backend) -> None:
-    chat = await start(permissions_url=backend.url, permissions_read=True)
+    chat = await start(
+        permissions_url=backend.url, permissions_read=True, permissions_cache_seconds="300"
+    )
     for _ in range(130):
         await chat.group("ada")
     backend.questions.clear()
@@ -322,23 +403,20 @@ async def test_a_host_that_does_not_answer(start: Call, backend: Backend) -> Non
     chat = await start(
         permissions_url=backend.url, permissions_write=True, hook_timeout_seconds="0.5"
     )
-    path = await chat.group("ada", "bob")
+    path = await chat.group("shop", "ada")  # The host need not ask itself, within half a second.
     backend.held.clear()
     assert (await chat.send("ada", path)).code == "HOST_UNAVAILABLE"
     assert (await chat.call("ada", "GET", path)).status == 200
 
 
 async def test_a_host_that_has_failed_is_left_alone(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
+    backend: Backend, url: HostURL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host, "RESTING_SECONDS", 1e9)
-    url = HostURL("permissions_url", backend.url, WEBHOOK_SECRET, hook_seconds=5)
-    await url.open()
     backend.reply = lambda: web.Response(status=500)
     for _ in "12":
         with pytest.raises(HostUnavailable):
             await url.ask({"type": "profiles", "userIds": []})
-    await url.close()
     assert len(backend.questions) == 1
 
 

@@ -29,6 +29,7 @@ from chat_aio.server.standalone import (
     plugins_of,
     webhooks_of,
 )
+from tests.support.backend import WEBHOOK_SECRET
 
 GIVEN: dict[str, tuple[str, Any]] = {
     "mongo_url": ("mongodb://db/?replicaSet=x", "mongodb://db/?replicaSet=x"),
@@ -345,11 +346,8 @@ def test_a_wrong_key_of_quotas_is_named() -> None:
     assert (result.exit_code, line) == (2, f"Error: {wanted}")
 
 
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-
-
 def test_a_webhook_is_made_of_its_settings() -> None:
-    given = {"webhook_url": "https://a.example/x", "webhook_secret": SECRET}
+    given = {"webhook_url": "https://a.example/x", "webhook_secret": WEBHOOK_SECRET}
     (webhooks,) = webhooks_of(settings_from(**given, webhook_events="message.created"))
     assert vars(webhooks)["_events"] == {"message.created"}
     assert webhooks_of(settings_from()) == []
@@ -359,9 +357,12 @@ def test_a_webhook_is_made_of_its_settings() -> None:
     ("given", "said"),
     [
         (("--webhook-url", "https://a.example"), "need each other"),
-        (("--webhook-secret", SECRET), "needs a URL"),
+        (("--webhook-secret", WEBHOOK_SECRET), "needs a URL"),
         (("--webhook-url", "https://a.example", "--webhook-secret", "swordfish"), "whsec_"),
-        (("--webhook-url", "ftp://swordfish", "--webhook-secret", SECRET), "must begin with"),
+        (
+            ("--webhook-url", "ftp://swordfish", "--webhook-secret", WEBHOOK_SECRET),
+            "must begin with",
+        ),
         (("--webhook-events", "typing.started"), "must be any of"),
     ],
 )
@@ -370,7 +371,7 @@ def test_a_wrong_webhook_is_refused(given: tuple[str, ...], said: str) -> None:
     result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
     assert (result.exit_code, said in result.output) == (2, True), result.output
     assert "swordfish" not in result.output
-    assert SECRET not in result.output
+    assert WEBHOOK_SECRET not in result.output
 
 
 def test_secrets_are_not_shown() -> None:
@@ -378,7 +379,7 @@ def test_secrets_are_not_shown() -> None:
     given = {
         "mongo_url": ("mongodb://u:swordfish@db/", ["swordfish"]),
         "jwt_key": ("swordfish", ["swordfish"]),
-        "webhook_secret": (SECRET, [SECRET]),
+        "webhook_secret": (WEBHOOK_SECRET, [WEBHOOK_SECRET]),
         "push_private_key": ("swordfish", ["swordfish"]),
         **dict.fromkeys(
             URLS, ("https://u:swordfish@example.org/tuna?t=trout", ["fish", "tuna", "trout"])

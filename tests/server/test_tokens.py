@@ -322,6 +322,29 @@ async def test_an_unknown_kid_reads_the_file_again_once_a_minute(
     assert await keys.find("a") is not None
 
 
+@pytest.mark.parametrize("text", ['{"keys": []}', None])
+async def test_a_storm_of_unknown_kids_is_one_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    """Anybody can send them. The file is wrong, or has the same keys as before."""
+    monkeypatch.setattr(token_keys, "READ_AGAIN_SECONDS", 1e9)
+    path = write_jwks(tmp_path / "keys.json", jwk_of(b"a" * 32, "a", "HS256"))
+    keys, readings = TokenKeys(keys_of_file(path), path), []
+    if text is not None:
+        path.write_text(text)
+
+    def counted(path: Path) -> token_keys.KeySet:
+        readings.append(path)
+        return keys_of_file(path)
+
+    monkeypatch.setattr(token_keys, "keys_of_file", counted)
+    for _ in "12":
+        asking = (keys.find(f"unknown{number}") for number in range(200))
+        assert set(await asyncio.gather(*asking)) == {None}
+    assert await keys.find("a") is not None
+    assert readings == [path]
+
+
 def test_keys_that_cannot_be(tmp_path: Path) -> None:
     """Each error names the key, and repeats no part of it."""
     rsa, small = private_key("RS256"), jwk_of(b"x" * 31, "k", "HS256")

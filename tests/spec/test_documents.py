@@ -241,7 +241,7 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
     shown = [
         param for param in command.params if isinstance(param, click.Option) and not param.hidden
     ]
-    yield " ".join(names), [index.opts[0] for index in shown]
+    yield " ".join(names), [param.opts[0] for param in shown]
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ async def be_notified(person: People, group_id: str, told: Told) -> None:
 
 def test_index_files_name_what_they_serve() -> None:
     found = list(indexes.load())
-    assert {option.collection for option in found} <= set(COLLECTIONS)
+    assert {index.collection for index in found} <= set(COLLECTIONS)
     assert all(index.serves["what"] and index.serves["find"] for index in found)
     assert len({(index.collection, index.name) for index in found}) == len(found)
     for file in (ROOT / "indexes").iterdir():

@@ -37,11 +37,11 @@ def test_each_language_has_all_words(name: str) -> None:
 
 
 def test_all_words_are_said() -> None:
-    named = {text for text in ENGLISH if not text.startswith("problem.")}
+    named = {key for key in ENGLISH if not key.startswith("problem.")}
     assert {key for key in named if f'"{key}"' not in CODE} == set()
     assert named >= SAID
 
 
 def test_what_is_refused_has_the_codes_of_the_service() -> None:
-    codes = {text.removeprefix("problem.") for text in ENGLISH if text.startswith("problem.")}
+    codes = {key.removeprefix("problem.") for key in ENGLISH if key.startswith("problem.")}
     assert codes - ChatError.catalogue.keys() - {"UNREACHABLE"} == set()

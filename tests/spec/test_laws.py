@@ -64,7 +64,7 @@ def names_of_asyncio(file: Path) -> Iterator[str]:
             if node.value.id == "asyncio":
                 yield node.attr
         elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
-            yield from (name.name for name in node.names)
+            yield from (alias.name for alias in node.names)
 
 
 def test_what_messages_quote_is_read_in_one_place() -> None:

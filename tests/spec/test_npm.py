@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from chat_aio.web.browser_files import BROWSER
+from tests.support.node import NODE, needs_node
 
 ROOT = Path(__file__).parents[2]
 TYPED = ROOT / "tests" / "typing" / "browser"
 PACKAGE = json.loads((BROWSER / "package.json").read_text())
 TSC = shutil.which("tsc", path=f"/usr/bin:{os.environ.get('PATH', '')}")
-NODE = shutil.which("node")
 OPTIONS = (
     *("--noEmit", "--strict", "--noUncheckedIndexedAccess", "false"),
     *("--target", "es2022", "--lib", "es2022,dom"),
@@ -28,9 +28,6 @@ OPTIONS = (
 needs_tsc = pytest.mark.skipif(
     None in (TSC, NODE) and "CI" not in os.environ,
     reason="no tsc: apt-get install --no-install-recommends node-typescript",
-)
-needs_node = pytest.mark.skipif(
-    NODE is None and "CI" not in os.environ, reason="no node on PATH: apt-get install nodejs"
 )
 
 

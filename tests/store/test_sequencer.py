@@ -162,7 +162,7 @@ async def test_equal_keys_of_two_processes_store_one_message(make_store: MakeSto
         *(stores[number % 2].send(group, **fields) for number in range(64)),
         *(stores[number % 2].send(group) for number in range(64)),
     )
-    assert len({row["_id"] for row in sent[:64]}) == 1
+    assert len({message["_id"] for message in sent[:64]}) == 1
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, 66))
 
 
@@ -184,7 +184,7 @@ async def test_membership_changes_and_batches_take_turns(store: Store) -> None:
 
     await asyncio.gather(*(send() for _ in range(20)), *(hold() for _ in range(3)))
     begins = [place for place, flight in enumerate(flights) if flight == "change begins"]
-    assert [flights[begin + 1] for begin in begins] == ["change ends"] * 3
+    assert [flights[place + 1] for place in begins] == ["change ends"] * 3
     assert all("sent" in flights[one:other] for one, other in pairwise(begins))
     assert flights.index("change begins") < flights.index("sent") + 25
     assert flights.count("sent") == 80
@@ -234,13 +234,13 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
     free = await store.conversation("alice")
     session = store.database.client.start_session()
     async with session, await session.start_transaction():
-        for row in locked:
+        for conversation in locked:
             await store.database.counters.update_one(
-                {"_id": row["_id"]}, {"$inc": {"fence": 1}}, session=session
+                {"_id": conversation["_id"]}, {"$inc": {"fence": 1}}, session=session
             )
         sending = []
-        for place, row in enumerate(locked, 1):  # One by one, so that each is a flight.
-            sending.append(asyncio.create_task(store.send(row)))
+        for place, conversation in enumerate(locked, 1):  # One by one, so that each is a flight.
+            sending.append(asyncio.create_task(store.send(conversation)))
             async with asyncio.timeout(PATIENCE):
                 while len(store.sequencer._contended) < min(place, MAX_APART):  # noqa: ASYNC110
                     await asyncio.sleep(0.001)
@@ -249,7 +249,7 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
                 assert (await store.send(free))["seq"] == seq
         assert not any(task.done() for task in sending)
         await session.abort_transaction()
-    assert [result["seq"] for result in await asyncio.gather(*sending)] == [1] * len(locked)
+    assert [message["seq"] for message in await asyncio.gather(*sending)] == [1] * len(locked)
 
 
 async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> None:
@@ -338,7 +338,7 @@ async def test_a_conversation_is_in_one_flight_at_a_time(store: Store) -> None:
     overlaps, held = list[str](), list[str]()
 
     async def colliding(*args: Any, **kwargs: Any) -> Any:
-        ids = {arg.conversation_id for arg in args[1]}
+        ids = {pending.conversation_id for pending in args[1]}
         overlaps.extend(ids & flying)
         flying.update(ids)
         try:

@@ -1,16 +1,29 @@
 """A host's backend in the tests: it answers signed questions, and records them."""
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from standardwebhooks.webhooks import Webhook
 
+from tests.support.people import PATIENCE
+
 WEBHOOK_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-Answer = Callable[[Mapping[str, Any]], Any]
+
+def signed(body: str, *, secret: str = WEBHOOK_SECRET, seconds_ago: float = 0) -> dict[str, str]:
+    """The headers of a request as the chat sends it. They are of this moment: five minutes later
+    none is accepted."""
+    at = time.time() - seconds_ago
+    return {
+        "webhook-id": "x",
+        "webhook-timestamp": str(int(at)),
+        "webhook-signature": Webhook(secret).sign("x", datetime.fromtimestamp(at, UTC), body),
+    }
 
 
 def allow(_: Mapping[str, Any]) -> bool:
@@ -53,7 +66,7 @@ class Backend:
 
     async def asked(self, found: Callable[[], bool]) -> None:
         """Wait for questions until this holds."""
-        async with asyncio.timeout(30), self._came:
+        async with asyncio.timeout(PATIENCE), self._came:
             await self._came.wait_for(found)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -63,7 +76,8 @@ class Backend:
         self.questions.append(question)
         async with self._came:
             self._came.notify_all()
-        await self.held.wait()
+        async with asyncio.timeout(PATIENCE):
+            await self.held.wait()
         if self.reply is not None:
             return self.reply()
         return web.json_response(self._usual(question))

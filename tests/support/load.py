@@ -57,8 +57,8 @@ class Load:
             self._stopped = True
             await asyncio.wait(writers)
             await self._until(self._is_complete)
-            for reader in readers:
-                reader.cancel()
+            for task in readers:
+                task.cancel()
 
     async def more(self, count: int) -> None:
         """Wait until so many more sends are acknowledged."""

@@ -4,7 +4,6 @@ import base64
 import hashlib
 import hmac
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -91,10 +90,6 @@ def encoded(data: bytes) -> str:
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
-
-
-def soon(seconds: float) -> int:
-    return int(time.time() + seconds)
 
 
 def _bytes(value: Any) -> bytes:

@@ -69,8 +69,8 @@ def test_what_is_not_found(text: str) -> None:
 
 def test_within_words_only_on_request() -> None:
     anywhere = Lexicon(["bad", "ass"], match_substrings=True)
-    assert all(finds(name, anywhere) for name in ("badge", "xb4dx", "classy", "p-a-s-s", "baddd"))
-    assert not any(finds(name, anywhere) for name in ("as", "lasagne", "b ad"))
+    assert all(finds(text, anywhere) for text in ("badge", "xb4dx", "classy", "p-a-s-s", "baddd"))
+    assert not any(finds(text, anywhere) for text in ("as", "lasagne", "b ad"))
 
 
 @pytest.mark.parametrize("listed", ["", " ", "...", " ".join("abcdefghi")])

@@ -38,7 +38,7 @@ def kept(metadata: dict[str, Any]) -> Any:
     return unescaped(document["metadata"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.dictionaries(KEYS, JSON, max_size=5))
 def test_metadata_is_lossless(metadata: dict[str, Any]) -> None:
     found = kept(metadata)

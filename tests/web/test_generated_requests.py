@@ -48,7 +48,6 @@ CHECKS = [
 API = schemathesis.openapi.from_dict(deepcopy(description())).exclude(path="/stream")
 BUSY = settings(
     max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "6")),
-    deadline=None,
     derandomize="CHAT_AIO_GENERATED" not in os.environ,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],

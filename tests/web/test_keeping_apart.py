@@ -35,7 +35,7 @@ async def heard_until(tab: Tab, body: str) -> list[tuple[str, str]]:
         lambda frame: frame.event == "message.created" and frame.data["message"]["body"] == body
     )
     told = [frame for frame in frames if frame.event and frame.event.startswith(EPHEMERAL)]
-    return [(str(event.event), event.data["senderId"]) for event in told]
+    return [(str(frame.event), frame.data["senderId"]) for frame in told]
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])

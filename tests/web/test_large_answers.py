@@ -121,4 +121,4 @@ async def test_many_at_once(person: Any) -> None:
     asked = [asyncio.create_task(alice.get(path)) for _ in range(8)]
     for _ in range(20):
         assert (await person("bob").get(f"/conversations/{group}")).status == 200
-    assert {(await answer).status for answer in asked} == {200}
+    assert {(await task).status for task in asked} == {200}

@@ -48,7 +48,7 @@ class Bucket:
             case "POST":
                 parts, listed = self.uploads.pop(query["uploadId"]), await request.text()
                 assert all(hashlib.md5(part).hexdigest() in listed for part in parts.values())
-                self.objects[file_id] = b"".join(parts[part] for part in sorted(parts))
+                self.objects[file_id] = b"".join(parts[number] for number in sorted(parts))
                 return web.Response()
             case "DELETE" if "uploadId" in query:
                 del self.uploads[query["uploadId"]]

@@ -235,4 +235,4 @@ async def test_a_pinned_reply_and_a_thread_are_no_different(people: People) -> N
     thread = await alice.listed(f"/conversations/{group}/threads/{root['id']}/messages")
     assert thread[0]["attachments"] == reply["attachments"]
     many = await asyncio.gather(*(fetch(alice, f"/attachments/{attachment_id}") for _ in range(5)))
-    assert {message.body for message in many} == {PNG}
+    assert {answer.body for answer in many} == {PNG}

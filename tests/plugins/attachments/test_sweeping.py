@@ -162,13 +162,15 @@ async def test_no_message_loses_a_file_that_it_begins_to_carry(
 
         async def then_send(api: Any, asked: Sequence[str]) -> set[str]:
             found = await carried(api, asked)
-            sending = (alice.send(group, "look", attachmentIds=[key]) for key in ids)
+            sending = (
+                alice.send(group, "look", attachmentIds=[attachment_id]) for attachment_id in ids
+            )
             await asyncio.gather(*sending)
             return found
 
         with patch.object(type(plugin.api), "carried_attachments", then_send):
             await plugin.sweep()
-        assert [await status_for(alice, key) for key in ids] == [200] * len(ids)
+        assert [await status_for(alice, attachment_id) for attachment_id in ids] == [200] * len(ids)
 
     async def without_keeping(*_: Any) -> None:
         return
@@ -232,7 +234,10 @@ async def test_many_send_and_sweep_at_once(people: People, database: Database) -
     try:
         answers, _ = await asyncio.gather(
             asyncio.gather(
-                *(alice.post(path, {"body": "look", "attachmentIds": [key]}) for key in ids)
+                *(
+                    alice.post(path, {"body": "look", "attachmentIds": [attachment_id]})
+                    for attachment_id in ids
+                )
             ),
             asyncio.gather(*(other.sweep() for other in others)),
         )
@@ -292,10 +297,10 @@ async def test_what_a_dead_process_has_left_of_an_upload_goes(
 
 async def test_one_process_sweeps_at_a_time(database: Database) -> None:
     plugins = [Attachments(cleanup_interval_seconds=SELDOM) for _ in range(5)]
-    chats = [Chat(database, plugins=[holder]) for holder in plugins]
+    chats = [Chat(database, plugins=[plugin]) for plugin in plugins]
     for chat in chats:
         await chat.open()
-    claims = await asyncio.gather(*(holder._rows.claim_sweep(seconds=600) for holder in plugins))
+    claims = await asyncio.gather(*(plugin._rows.claim_sweep(seconds=600) for plugin in plugins))
     assert sum(claims) == 1
     for chat in chats:
         await chat.close()

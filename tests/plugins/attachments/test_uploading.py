@@ -311,7 +311,7 @@ async def test_a_refused_upload_refuses_no_other_one(serve: MakePeople) -> None:
             while not (first.done() or turn._waiters):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
             released.set()
-            assert [(await answer).status for answer in (first, second)] == [201, 422]
+            assert [(await task).status for task in (first, second)] == [201, 422]
 
 
 async def test_an_outage_uses_up_nothing(serve: MakePeople) -> None:

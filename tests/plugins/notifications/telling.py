@@ -28,10 +28,16 @@ class Told:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Who was told what, in alphabetical order."""
-        return sorted((entry.user_id, entry.message.body) for entry in self.all)
+        return sorted(
+            (notification.user_id, notification.message.body) for notification in self.all
+        )
 
     def of(self, user_id: str) -> list[str]:
-        return [entry.message.body for entry in self.all if entry.user_id == user_id]
+        return [
+            notification.message.body
+            for notification in self.all
+            if notification.user_id == user_id
+        ]
 
 
 def quick(told: Any = None, **given: Any) -> Notifications:

@@ -28,10 +28,9 @@ from tests.plugins.notifications.telling import (
     quick,
     ready,
 )
+from tests.support.backend import WEBHOOK_SECRET
 from tests.support.processes import until
 from tests.support.saboteurs import prove
-
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 
 @pytest.fixture
@@ -254,12 +253,12 @@ async def test_webhooks_are_signed_and_repeated_under_one_id(
 
     async def take(request: web.Request) -> web.Response:
         body = await request.read()
-        data = Verifier(SECRET).verify(body, dict(request.headers))
+        data = Verifier(WEBHOOK_SECRET).verify(body, dict(request.headers))
         seen.append((request.headers["webhook-id"], data))
         return web.Response(status=statuses[len(seen) - 1], headers={"Location": "/hook"})
 
     async with receiver(take) as url:
-        people = await serve(plugins=[quick(channels=[Webhook(url, SECRET)])])
+        people = await serve(plugins=[quick(channels=[Webhook(url, WEBHOOK_SECRET)])])
         await ready(database)
         alice = people("alice")
         sent = await alice.send(await alice.group("bob", name="Crew"), "x" * 200)
@@ -274,7 +273,7 @@ async def test_webhooks_are_signed_and_repeated_under_one_id(
 
 
 async def test_a_webhook_that_is_away_is_tried_again(serve: MakePeople, database: Database) -> None:
-    webhook = Webhook("http://127.0.0.1:9/", SECRET)
+    webhook = Webhook("http://127.0.0.1:9/", WEBHOOK_SECRET)
     people = await serve(plugins=[quick(channels=[webhook], max_attempts=2)])
     await ready(database)
     await people("alice").send(await people("alice").direct("bob"), "hi")

@@ -43,7 +43,10 @@ async def test_after_quiet_hours_there_is_one_for_each_conversation(
     await bob.read(group, first["id"])
     assert (await bob.call("PUT", path, json={"quietHours": None})).status == 200
     await all_told(database, 5)
-    assert sorted((entry.message.body, entry.count) for entry in told.all) == [("4", 2), ("5", 2)]
+    assert sorted((notification.message.body, notification.count) for notification in told.all) == [
+        ("4", 2),
+        ("5", 2),
+    ]
 
 
 @pytest.mark.parametrize(

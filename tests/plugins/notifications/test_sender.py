@@ -14,22 +14,23 @@ async def test_they_are_those_of_the_host(serve: MakePeople, database: Database)
     def profiles(user_ids: Sequence[str]) -> dict[str, Profile]:
         if is_failing:
             raise ValueError("a bug of the host's")
-        known = {"alice": Profile(name="Alice", avatar_url="/alice.png")}
-        return {user_id: known[user_id] for user_id in user_ids if user_id in known}
+        known = {"alice", "dave"} & {*user_ids}
+        return {name: Profile(name=name.title(), avatar_url=f"/{name}.png") for name in known}
 
     hooks = Hooks(profiles=profiles)
-    people = await serve(plugins=[quick(told)], hooks=hooks, profile_cache_seconds=0.001)
+    people = await serve(plugins=[quick(told)], hooks=hooks)
     await ready(database)
-    group = await people("alice").group("bob", "carol")
+    group = await people("alice").group("bob", "carol", "dave")
     await people("alice").send(group, "hello")
     await people("bob").send(group, "hi")
     await all_told(database, 2)
-    briefs = [user.brief() for user in told.all if user.user_id == "carol"]
+    is_failing = True
+    await people("dave").send(group, "hey")  # Nobody has asked about them before.
+    await all_told(database, 3)
+    assert told.of("carol") == ["hello", "hi", "hey"]
+    briefs = [notification.brief() for notification in told.all if notification.user_id == "carol"]
     assert [(brief.get("senderName"), brief.get("senderAvatarUrl")) for brief in briefs] == [
         ("Alice", "/alice.png"),
         (None, None),
+        (None, None),
     ]
-    is_failing = True
-    await people("alice").send(group, "again")
-    await all_told(database, 3)
-    assert told.of("carol") == ["hello", "hi", "again"]

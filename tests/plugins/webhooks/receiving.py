@@ -15,8 +15,8 @@ from standardwebhooks.webhooks import Webhook as Verifier
 from chat_aio.plugins import Webhooks
 from tests.conftest import Database
 from tests.plugins.notifications.telling import eventually
+from tests.support.backend import WEBHOOK_SECRET
 
-SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 QUICK: dict[str, Any] = {"lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
 
 AT = datetime(2026, 1, 31, tzinfo=UTC)
@@ -80,7 +80,7 @@ class Receiver:
 
     async def take(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
-        body = Verifier(SECRET).verify(raw, dict(request.headers))
+        body = Verifier(WEBHOOK_SECRET).verify(raw, dict(request.headers))
         received = Received(request.headers["webhook-id"], body)
         self.tried.append(received)
         status = await self.answers(received, request) if self.answers else None
@@ -121,7 +121,7 @@ async def receiving() -> AsyncIterator[Receiver]:
 
 
 def quick(url: str, **given: Any) -> Webhooks:
-    return Webhooks(url, SECRET, **{**QUICK, **given})
+    return Webhooks(url, WEBHOOK_SECRET, **{**QUICK, **given})
 
 
 async def ready(database: Database, name: str = "default") -> None:

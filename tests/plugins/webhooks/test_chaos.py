@@ -13,7 +13,6 @@ from aiohttp import web
 from chat_aio import Chat
 from tests.conftest import Database, MakeChat
 from tests.plugins.webhooks.receiving import (
-    SECRET,
     Received,
     Receiver,
     all_posted,
@@ -21,6 +20,7 @@ from tests.plugins.webhooks.receiving import (
     ready,
     receiving,
 )
+from tests.support.backend import WEBHOOK_SECRET
 from tests.support.processes import Service
 
 KILLS = 5
@@ -47,7 +47,7 @@ async def test_nothing_is_left_out(make_chat: MakeChat, mongo_url: str, database
     async with receiving() as receiver, AsyncExitStack() as running:
         receiver.answers = flaky
         app = ("--app", "tests.plugins.webhooks.served:make")
-        environment = {"WEBHOOK_URL": receiver.url, "WEBHOOK_SECRET": SECRET}
+        environment = {"WEBHOOK_URL": receiver.url, "WEBHOOK_SECRET": WEBHOOK_SECRET}
         services = [Service(mongo_url, database.name, *app, environment=environment) for _ in "ab"]
         for service in services:
             await running.enter_async_context(service.running())
@@ -166,7 +166,7 @@ async def test_serve_posts_to_its_webhook(
         environment = {
             "CHAT_AIO_AUTH_HEADER": "X-User",
             "CHAT_AIO_WEBHOOK_URL": receiver.url,
-            "CHAT_AIO_WEBHOOK_SECRET": SECRET,
+            "CHAT_AIO_WEBHOOK_SECRET": WEBHOOK_SECRET,
             "CHAT_AIO_WEBHOOK_EVENTS": "message.created,message.deleted",
         }
         async with Service(mongo_url, database.name, environment=environment).running():

@@ -11,13 +11,13 @@ from chat_aio.plugins import Webhooks
 from chat_aio.schema.events import STORED_EVENTS
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.plugins.webhooks.receiving import (
-    SECRET,
     Receiver,
     all_posted,
     quick,
     ready,
     receiving,
 )
+from tests.support.backend import WEBHOOK_SECRET
 from tests.support.processes import until
 
 
@@ -177,7 +177,7 @@ async def test_a_malformed_row_is_a_dead_letter(
 
 async def test_two_webhooks_of_one_name_are_refused(database: Database) -> None:
     """One of them would wait for the lease for ever, and its events would be lost."""
-    same = [Webhooks("http://127.0.0.1:9/hook", SECRET) for _ in range(2)]
+    same = [Webhooks("http://127.0.0.1:9/hook", WEBHOOK_SECRET) for _ in range(2)]
     with pytest.raises(SetupError, match="webhooks:default"):
         await Chat(database, plugins=same).open()
 
@@ -197,7 +197,7 @@ async def test_two_webhooks_of_one_name_are_refused(database: Database) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
-    given = {"url": "https://example.org", "secret": SECRET, **wrong}
+    given = {"url": "https://example.org", "secret": WEBHOOK_SECRET, **wrong}
     with pytest.raises(ValueError):
         Webhooks(given.pop("url"), given.pop("secret"), **given)
     assert len(STORED_EVENTS) == 10

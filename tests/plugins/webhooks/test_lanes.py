@@ -10,7 +10,7 @@ import pytest
 from chat_aio import Chat
 from chat_aio.plugins.webhooks.rows import Rows
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import eventually
+from tests.plugins.notifications.telling import PATIENCE, eventually
 from tests.plugins.webhooks.receiving import (
     Received,
     Receiver,
@@ -22,6 +22,8 @@ from tests.plugins.webhooks.receiving import (
 from tests.support.processes import until
 
 CREATED = ["message.created"]
+HELD = 10 * PATIENCE
+"""Longer than any wait of the tests: the end of a held answer frees a slot."""
 
 
 @pytest.fixture
@@ -35,35 +37,48 @@ async def groups_of(chat: Chat, count: int) -> Sequence[str]:
     return [(await group).id for group in making]
 
 
+class Failing:
+    """Answers 500 to events of these conversations, from the second try of each on only when
+    `goes_on` is set; those of `recovered` are accepted then."""
+
+    def __init__(self, *conversation_ids: str, recovered: Sequence[str] = ()) -> None:
+        self.tries = dict.fromkeys(conversation_ids, 0)
+        self.goes_on = asyncio.Event()
+        self._recovered = recovered
+
+    async def __call__(self, received: Received, _: Any) -> int | None:
+        place = received.data["conversationId"]
+        if place not in self.tries:
+            return None
+        self.tries[place] += 1
+        if self.tries[place] > 1:
+            if place in self._recovered:
+                return None
+            await asyncio.wait_for(self.goes_on.wait(), HELD)
+        return 500
+
+
 async def test_a_slow_conversation_leaves_slots_to_the_others(
     make_chat: MakeChat, receiver: Receiver, database: Database
 ) -> None:
     """More of them than there are slots: once they have failed, they have separate slots."""
     chat = await make_chat()
     *slow, other = await groups_of(chat, 9)
-    stuck, tries = asyncio.Event(), dict.fromkeys(slow, 0)
-
-    async def answer(received: Received, _: Any) -> int | None:
-        place = received.data["conversationId"]
-        if place not in tries:
-            return None
-        tries[place] += 1
-        if tries[place] > 1:
-            await stuck.wait()
-        return 500
-
-    receiver.answers = answer
+    receiver.answers = failing = Failing(*slow)
     plugin = quick(receiver.url, events=CREATED, concurrency=4, timeout_seconds=600, max_attempts=2)
     async with Chat(database, plugins=[plugin]):
         await ready(database)
         for group in slow:
             await chat.api.send_message("ada", group, "hi")
-        await until(lambda: min(tries.values()) >= 1)
-        await chat.api.send_message("ada", other, "hello")
-        await until(lambda: receiver.texts(other) == ["hello"])
-        assert not stuck.is_set()
-        stuck.set()
-        await all_posted(database, 9)
+        await until(lambda: min(failing.tries.values()) >= 1)
+        # The second tries are due by now, and would take all slots.
+        await until(lambda: max(failing.tries.values()) == 2)
+        for text in "12345":
+            await chat.api.send_message("ada", other, text)
+        await until(lambda: receiver.texts(other) == [*"12345"])
+        assert not failing.goes_on.is_set()
+        failing.goes_on.set()
+        await all_posted(database, 13)
 
 
 async def test_a_conversation_that_has_recovered_has_the_slots_of_the_others(
@@ -71,18 +86,7 @@ async def test_a_conversation_that_has_recovered_has_the_slots_of_the_others(
 ) -> None:
     chat = await make_chat()
     slow, recovered = await groups_of(chat, 2)
-    stuck, tries = asyncio.Event(), dict.fromkeys((slow, recovered), 0)
-
-    async def answer(received: Received, _: Any) -> int | None:
-        place = received.data["conversationId"]
-        tries[place] += 1
-        if place == recovered:
-            return 500 if tries[place] == 1 else None
-        if tries[place] > 1:
-            await stuck.wait()
-        return 500
-
-    receiver.answers = answer
+    receiver.answers = failing = Failing(slow, recovered, recovered=[recovered])
     plugin = quick(receiver.url, events=CREATED, concurrency=4, timeout_seconds=600, max_attempts=3)
     async with Chat(database, plugins=[plugin]):
         await ready(database)
@@ -90,11 +94,11 @@ async def test_a_conversation_that_has_recovered_has_the_slots_of_the_others(
         await all_posted(database, 1)
         # It takes the only slot for those that have failed.
         await chat.api.send_message("ada", slow, "hi")
-        await until(lambda: tries[slow] == 2)
+        await until(lambda: failing.tries[slow] == 2)
         await chat.api.send_message("ada", recovered, "2")
         await until(lambda: receiver.texts(recovered) == ["1", "2"])
-        assert not stuck.is_set()
-        stuck.set()
+        assert not failing.goes_on.is_set()
+        failing.goes_on.set()
         await all_posted(database, 3)
 
 
@@ -109,7 +113,7 @@ async def test_a_long_wait_is_that_of_one_conversation(
     async def answer(received: Received, _: Any) -> int | None:
         if received.data["conversationId"] == failing:
             return 500
-        await goes_on.wait()
+        await asyncio.wait_for(goes_on.wait(), HELD)
         return None
 
     receiver.answers = answer

@@ -107,8 +107,8 @@ class Reader:
                     await self._take(await tab.next(), connection)
                     self._position = tab.last_event_id
             finally:
-                for told in connection.outside.values():
-                    self.violations += [f"told {name} after having been removed" for name in told]
+                for names in connection.outside.values():
+                    self.violations += [f"told {name} after having been removed" for name in names]
 
     async def _take(self, frame: Frame, connection: Connection) -> None:
         if frame.event == "stream.reset":

@@ -30,7 +30,11 @@ def between_two_roles(chat: Chat) -> int:
     """Make all connections that are kept such ones; how many there are."""
     client = chat._context.database.client
     client = vars(client).get("delegate", client)
-    found = [conn for one in client._topology._servers.values() for conn in one.pool.conns]
+    found = [
+        connection
+        for server in client._topology._servers.values()
+        for connection in server.pool.conns
+    ]
     for connection in found:
         connection.supports_sessions = False
     return len(found)

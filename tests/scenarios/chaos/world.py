@@ -92,7 +92,7 @@ class World:
         for user_id in readers:
             for group in self._chance.sample(members, READ_BY_EACH):
                 group.append(user_id)
-        groups = [await self._make_group(member) for member in members]
+        groups = [await self._make_group(of_group) for of_group in members]
         homes = list(zip(groups, members, strict=True))
         self._homes = {
             reader: [one for one, inside in homes if reader in inside] for reader in readers

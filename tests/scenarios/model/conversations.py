@@ -201,10 +201,10 @@ def count_unread(world: World, user_id: str) -> Reply:
 
     def numbers(of: dict[str, list[Json]]) -> Json:
         messages = [message for messages_here in of.values() for message in messages_here]
-        mentions = [message for message in messages if not message["deletedAt"]]
+        there = [message for message in messages if not message["deletedAt"]]
         return {
             "messages": len(messages),
-            "mentions": sum(user_id in mention["mentions"] for mention in mentions),
+            "mentions": sum(user_id in message["mentions"] for message in there),
             "conversations": sum(bool(messages_here) for messages_here in of.values()),
         }
 

@@ -5,13 +5,13 @@ from tests.scenarios.model.world import Json, World
 
 def shown(world: World, message: Json, user_id: str) -> Json:
     """A message with its decorations, as a user sees it: what is hidden is quoted as deleted."""
-    emoji = dict.fromkeys(text for _, text in message["reactions"])
-    by = {one: [user for user, text in message["reactions"] if text == one] for one in emoji}
+    emoji = dict.fromkeys(sign for _, sign in message["reactions"])
+    by = {one: [user for user, sign in message["reactions"] if sign == one] for one in emoji}
     return {
         **{key: value for key, value in message.items() if key != "request"},
         "replyTo": _preview(world, message["replyToMessageId"], user_id),
         "reactions": [
-            {"emoji": text, "count": len(by[text]), "userIds": by[text]} for text in emoji
+            {"emoji": sign, "count": len(by[sign]), "userIds": by[sign]} for sign in emoji
         ],
         "mentions": [user for _, user in sorted((at, u) for u, at in message["mentions"].items())],
         "threadSummary": _summary(replies_of(world, message["id"])),

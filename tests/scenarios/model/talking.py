@@ -60,7 +60,7 @@ class Talking(Machine):
     def send_again(self) -> None:
         """What was sent with a key, now and then with a difference, or by somebody else."""
         every = self.world.messages.items()
-        keyed = [key for key, said in every if said["clientMessageId"]]
+        keyed = [key for key, message in every if message["clientMessageId"]]
         message = self.world.messages.get(self.one_of(keyed))
         if message is None:
             return

@@ -22,7 +22,6 @@ SHORT = settings(
     stateful_step_count=60,
     derandomize=True,
     database=None,
-    deadline=None,
     print_blob=True,
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.too_slow],

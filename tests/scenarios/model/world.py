@@ -111,8 +111,8 @@ class World:
 
     def named(self, text: str) -> str:
         """A text for people, with short names in place of ids."""
-        for text_id, name in self.names.items():
-            text = text.replace(text_id, name)
+        for found, name in self.names.items():
+            text = text.replace(found, name)
         return text
 
     def tell(self, where: Json, kind: str, /, *also: str, **of: Any) -> None:
