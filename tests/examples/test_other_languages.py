@@ -74,15 +74,19 @@ def signed(body: str, secret: str = WEBHOOK_SECRET) -> dict[str, str]:
     }
 
 
-VERDICTS = ["true", "false", "false"]
+VERDICTS = ["true", "false", "false", "false", "true"]
 
 
 def given_headers() -> list[dict[str, str]]:
     """Of VERDICTS. They are signed now: five minutes later, none is accepted."""
+    found = signed('{"a": "é"}')
     return [
         signed('{"a": "é"}'),
         signed('{"a": "é"}', "whsec_" + "A" * 32),
         {**signed('{"a": "é"}'), "webhook-timestamp": "1700000000"},
+        {**signed('{"a": "é"}'), "webhook-timestamp": "now"},
+        # After a change of the secret there are two.
+        {**found, "webhook-signature": f"v1a,?? {found['webhook-signature']}"},
     ]
 
 
