@@ -145,7 +145,7 @@ class ServeSettings:
     app: str | None = field(
         default=None,
         metadata=_means(
-            "`module:factory` of an aiohttp app with a Chat of its own, instead of the settings "
+            "`module:factory` of an aiohttp app with its own Chat, instead of the settings "
             "that name the user"
         ),
     )
