@@ -161,7 +161,7 @@ def make_store() -> S3:
 
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
 
     async def closed(_: web.Application) -> None:

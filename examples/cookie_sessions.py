@@ -43,7 +43,7 @@ async def auth(request: web.Request) -> dict[str, str] | None:
 
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
     key = Fernet(os.environ.get("SESSION_KEY") or Fernet.generate_key())
     app = web.Application()

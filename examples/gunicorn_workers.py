@@ -31,7 +31,7 @@ async def whose(_: web.Request) -> web.Response:
 
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
     app = web.Application()
     app.router.add_get("/worker", whose)

@@ -35,7 +35,7 @@ async def profile(request: web.Request) -> web.Response:
 
 async def make_app() -> web.Application:
     client: AsyncIOMotorClient[dict[str, Any]] = AsyncIOMotorClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
     app = web.Application()
     app[DATABASE] = client.get_default_database("chat")

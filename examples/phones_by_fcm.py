@@ -3,8 +3,8 @@
     pip install ../chat_aio PyJWT cryptography  # docs/start/installation.md
     FCM_ACCOUNT=service-account.json python examples/phones_by_fcm.py
 
-It was tested against a local server, and never against the real service: try it with a project of
-yours before you rely on it. The app registers its token after a login, and whenever Firebase gives
+It was tested against a local server, and never against the real service: try it with your own
+project before you rely on it. The app registers its token after a login, and whenever Firebase gives
 it a new one:
 
     curl -H "X-User: ada" http://127.0.0.1:8000/api/chat/notifications/devices \\
@@ -118,7 +118,7 @@ async def auth(request: web.Request) -> dict[str, str] | None:
 
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
     account = json.loads(await asyncio.to_thread(Path(os.environ["FCM_ACCOUNT"]).read_text))
     notifications = Notifications(channels=[Fcm(account)])

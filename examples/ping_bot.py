@@ -31,7 +31,7 @@ async def auth(request: web.Request) -> dict[str, str] | None:
 
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
-        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017")
     )
     answers: set[asyncio.Task[object]] = set()
 

@@ -128,7 +128,7 @@ class ServeSettings:
     """The settings that are no `Options`, and the `Options`."""
 
     mongo_url: str = field(
-        default="mongodb://127.0.0.1:27017/?replicaSet=rs0",
+        default="mongodb://127.0.0.1:27017",
         metadata=_means("connection string of a replica set", check=_check_url),
     )
     database: str = field(default="chat", metadata=_means("name of the database"))
@@ -146,7 +146,7 @@ class ServeSettings:
     app: str | None = field(
         default=None,
         metadata=_means(
-            "`module:factory` of an aiohttp app with a Chat of its own, instead of the settings "
+            "`module:factory` of an aiohttp app with its own Chat, instead of the settings "
             "that name the user"
         ),
     )

@@ -1,11 +1,14 @@
 """The shop in Node.js: a host without Python, with a real `chat-aio serve`."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, CookieJar
+from multidict import CIMultiDict
+from yarl import URL
 
 from tests.conftest import Database
 from tests.support.backend import signed
@@ -94,9 +97,21 @@ async def test_what_the_shop_refuses(origin: str) -> None:
     async with ClientSession(origin) as session:
         async with session.post("/login", json={"user": "ann", "password": "x"}) as answer:
             assert answer.status == 403
+        # Names that every object of JavaScript has are neither users nor orders.
+        for name in ("constructor", "__proto__", "toString"):
+            async with session.post("/login", json={"user": name}) as answer:
+                assert answer.status == 403
+            async with session.post(f"/orders/{name}/chat") as answer:
+                assert answer.status == 404
         async with session.get("/token") as answer:
             assert answer.status == 401
         async with session.post("/orders/7/chat") as answer:
+            assert answer.status == 404
+        async with session.post("/login", data=io.BytesIO(b"x" * (2**21 + 1))) as answer:
+            assert answer.status == 413
+        # Only the API and the browser files of the chat are passed on.
+        hidden = f"{origin}/api/chat/%2e%2e/%2e%2e/metrics"
+        async with session.get(URL(hidden, encoded=True)) as answer:
             assert answer.status == 404
         wrong: list[Any] = [
             {},

@@ -63,15 +63,19 @@ async def test_every_request(mongo_url: str, database: Database, tmp_path: Path)
     assert sent == len(blocks("http")) >= 8
 
 
-VERDICTS = ["true", "false", "false"]
+VERDICTS = ["true", "false", "false", "false", "true"]
 
 
 def given_headers() -> list[dict[str, str]]:
     """Of VERDICTS."""
+    found = signed('{"a": "é"}')
     return [
         signed('{"a": "é"}'),
         signed('{"a": "é"}', secret="whsec_" + "A" * 32),
         {**signed('{"a": "é"}'), "webhook-timestamp": "1700000000"},
+        {**signed('{"a": "é"}'), "webhook-timestamp": "now"},
+        # After a change of the secret there are two.
+        {**found, "webhook-signature": f"v1a,?? {found['webhook-signature']}"},
     ]
 
 
