@@ -247,7 +247,7 @@ const FIRST_RETRY_MS = 400;
 const LONGEST_RETRY_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Milliseconds after which a silent connection is dead. */
+/** Without a heartbeat for this many intervals a connection is dead. */
 const MISSED_PINGS = 3;
 const REMEMBERED_MESSAGES = 2_000;
 
@@ -1021,6 +1021,8 @@ class Connection {
   #isNew = true;
   /** Whether it is open, and the service has not named its user yet. */
   #isUnconfirmed = false;
+  /** Whether its reader has closed it, which listeners may do at any time. */
+  #isClosed = false;
 
   /** `sourceAt(lastEventId)` resolves to a function that opens a source.
    * @param {{userId?: string, types?: string[], position: () => string | null,
@@ -1032,7 +1034,8 @@ class Connection {
   }
 
   async reconnect() {
-    this.close();
+    if (this.#isClosed) return;
+    this.#disconnect();
     const connect = this.#connects;
     this.#from = this.#reader.position();
     try {
@@ -1045,6 +1048,11 @@ class Connection {
   }
 
   close() {
+    this.#isClosed = true;
+    this.#disconnect();
+  }
+
+  #disconnect() {
     this.#connects += 1;
     clearTimeout(this.#timer);
     clearTimeout(this.#silence);
@@ -1054,6 +1062,7 @@ class Connection {
 
   /** Another user, or nobody, is logged in. */
   signOut() {
+    if (this.#isClosed) return;
     this.#pause();
     this.#reader.deliver({ type: "signedOut" });
   }
@@ -1102,7 +1111,7 @@ class Connection {
 
   /** @param {number} [least] */
   #pause(least = 0) {
-    this.close();
+    this.#disconnect();
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#timer = setTimeout(() => this.reconnect(), Math.max(spread(pause), least));
     this.#failures += 1;

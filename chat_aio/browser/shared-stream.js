@@ -105,6 +105,8 @@ export class SharedConnection {
   }
 
   async #join() {
+    // A listener may have closed it.
+    if (this.#listening.signal.aborted) return;
     const membership = (this.#memberships += 1);
     try {
       const { login, stream } = await this.#names();
@@ -315,6 +317,7 @@ export class SharedConnection {
   /** @param {boolean} [isSilent]  whether the stream was silent for too long */
   #ask(isSilent = false) {
     clearTimeout(this.#watch);
+    if (!this.#channel) return;
     this.#post({ ask: { id: this.#id, isInStep: this.#isInStep, isSilent } });
     this.#watch = setTimeout(() => {
       this.#waiting.abort();
