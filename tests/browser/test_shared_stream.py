@@ -372,10 +372,8 @@ async def test_a_token_that_was_replaced_is_no_logout(tabs: Tabs, service: Servi
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def cable(service: Service, ports: Ports) -> AsyncIterator[Cable]:
-    laid = Cable(service, ports.of("tabs cable"))
-    await laid.mend()
-    yield laid
-    await laid.cut()
+    async with Cable(service, ports.of("tabs cable")) as laid:
+        yield laid
 
 
 @pytest_asyncio.fixture(loop_scope="session")
