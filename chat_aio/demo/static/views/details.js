@@ -75,8 +75,8 @@ export class DetailsPanel {
   }
 
   /** Somebody asks to be let in, or was answered, or banned. */
-  tell(event) {
-    this.#admission?.tell(event);
+  receive(event) {
+    this.#admission?.receive(event);
   }
 
   get #groupSections() {

@@ -44,12 +44,12 @@ export class GroupViews {
 
   /** Somebody asks to be let in, or was answered. */
   tellJoinRequest(event) {
-    for (const view of [this.#details, this.#directory, this.#invitation]) view.tell(event);
+    for (const view of [this.#details, this.#directory, this.#invitation]) view.receive(event);
   }
 
   /** Somebody is banned from a group, or the ban is lifted. */
   tellBan(event) {
-    this.#details.tell(event);
+    this.#details.receive(event);
   }
 
   show() {

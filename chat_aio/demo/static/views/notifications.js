@@ -29,7 +29,7 @@ export class SystemNotifications {
   }
 
   /** A message of somebody else has come. */
-  tell(message) {
+  receive(message) {
     const { conversationId, mentions = [], senderId } = message;
     const conversation = this.#store.conversation(conversationId);
     const isGranted = "Notification" in window && Notification.permission === "granted";
