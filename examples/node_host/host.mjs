@@ -1,5 +1,5 @@
 // A shop in Node.js with a chat, and without any package (README.md): it logs people in, gives them tokens,
-// opens a conversation for each order, receives webhooks, and answers who is who and who may what.
+// opens a conversation for each order, receives webhooks, and answers questions about names and permissions.
 
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -50,17 +50,17 @@ function isSigned(headers, body) {
   if (!(Math.abs(Date.now() / 1000 - time) < 300)) return false;
   const key = Buffer.from(WEBHOOK_SECRET.replace("whsec_", ""), "base64");
   const wanted = createHmac("sha256", key).update(`${id}.${time}.${body}`).digest();
-  return given.split(" ").some((each) => {
-    const [version, signature = ""] = each.split(",");
+  return given.split(" ").some((signed) => {
+    const [version, signature = ""] = signed.split(",");
     const found = Buffer.from(signature, "base64");
     return version === "v1" && found.length === wanted.length && timingSafeEqual(found, wanted);
   });
 }
 
-/** What the chat asks, and what it reports. */
-function fromChat(id, { type, userIds, questions, data }) {
+/** The answer to a question or an event of the chat. */
+function fromChat(id, { type, userIds, questions }) {
   if (type === "profiles") {
-    const named = userIds.map((each) => [each, users[each] && { name: users[each].name }]);
+    const named = userIds.map((userId) => [userId, users[userId] && { name: users[userId].name }]);
     return { profiles: Object.fromEntries(named) };
   }
   if (type === "permissions") return { allowed: questions.map(isAllowed) };
@@ -69,7 +69,7 @@ function fromChat(id, { type, userIds, questions, data }) {
   return {};
 }
 
-/** Only the shop creates conversations; in that of a closed order nobody writes. */
+/** Only the shop creates conversations; that of a closed order is read-only. */
 function isAllowed({ action, role, conversation }) {
   const order = orders[conversation?.key?.replace("order:", "")];
   return action === "write" && role !== null && !order?.isClosed;
@@ -100,8 +100,8 @@ async function answer(request, path, body) {
     case "POST /orders/close": {
       if (!isTheirs) return [404, {}];
       const conversationId = await openOrder(id);
-      const said = { body: "The order is closed.", role: "system", silent: true };
-      await asShop("POST", `/conversations/${conversationId}/messages`, said);
+      const closing = { body: "The order is closed.", role: "system", silent: true };
+      await asShop("POST", `/conversations/${conversationId}/messages`, closing);
       order.isClosed = true;
       await asShop("POST", "/permissions/forget", { conversationIds: [conversationId] });
       return [200, order];
