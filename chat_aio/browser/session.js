@@ -353,7 +353,7 @@ export class Session {
     } else if (event.conversation) {
       const isNew = isMine || event.type === "conversation.created";
       const isKnown = store.conversation(event.conversationId) !== null;
-      store.tellConversation(event);
+      store.receiveConversation(event);
       // A snapshot has no unread count: a new member has not read a group's history.
       if (isNew || !isKnown) this.#fetches.confirm(event.conversationId);
     } else if (event.message) {

@@ -306,8 +306,8 @@ export class SharedConnection {
     this.#intervalMs = JSON.parse(ping.data).intervalMs;
   }
 
-  /** A leader that is stopped keeps its lock: after too long a silence this tab queries it, and then
-   * replaces it. */
+  /** A leader that is stopped keeps its lock: after too long a silence this tab queries it, and
+   * then replaces it. */
   #expect() {
     clearTimeout(this.#watch);
     if (this.#own || !this.#channel) return;

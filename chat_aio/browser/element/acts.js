@@ -8,8 +8,8 @@ export class Acts {
   #common;
 
   /**
-   * `needs` are openThread(entry), remove(entry), moved(), which is called on scrolling, `sources` of
-   * files, and `uploads`, null where none can be sent.
+   * `needs` are openThread(entry), remove(entry), moved(), which is called on scrolling, `sources`
+   * of files, and `uploads`, null where none can be sent.
    */
   constructor(store, { words, lang }, needs) {
     this.#store = store;

@@ -81,7 +81,7 @@ export class Page {
       onJoinRequest: (event) => this.#toldJoinRequest(event),
       onOpened: () => this.#opened(),
       onEvent: ({ message }) => this.#finding.inbox.receive(message),
-      onBan: (event) => this.#groups.tellBan(event),
+      onBan: (event) => this.#groups.receiveBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.receive(message),
@@ -249,7 +249,7 @@ export class Page {
 
   #toldJoinRequest(event) {
     this.#waiting.receive(event);
-    this.#groups.tellJoinRequest(event);
+    this.#groups.receiveJoinRequest(event);
   }
 
   #makeGroups(chat) {
