@@ -99,13 +99,6 @@ class Sending:
                 await self._changed.wait_for(self._may_go_on)
 
 
-async def led_by_another(tabs: Tabs, before: Page) -> Page:
-    async with asyncio.timeout(60):
-        while tabs.leader is before:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-    return tabs.leader
-
-
 async def test_leaders_are_closed(tabs: Tabs, service: Service) -> None:
     await tabs.login("ada")
     pages = [await tabs.open("ada") for _ in range(6)]
@@ -115,7 +108,7 @@ async def test_leaders_are_closed(tabs: Tabs, service: Service) -> None:
             leader = tabs.leader
             pages.remove(leader)
             await leader.close()
-            await led_by_another(tabs, leader)
+            await tabs.until_not_led_by(leader)
         await sending.more()
     (last,) = pages
     await has(last, *sending.bodies)
@@ -130,7 +123,7 @@ async def test_a_leader_that_crashes(tabs: Tabs, service: Service) -> None:
         await sending.more()
         leader = tabs.leader
         await crash(leader)
-        await led_by_another(tabs, leader)
+        await tabs.until_not_led_by(leader)
         await sending.more()
     for page in set(pages) - tabs.crashed:
         await has(page, *sending.bodies)
@@ -157,7 +150,7 @@ async def test_a_leader_that_is_stopped(tabs: Tabs, service: Service, stopped: A
     async with Sending(service) as sending:
         await sending.more()
         async with stopped(leader):
-            await led_by_another(tabs, leader)
+            await tabs.until_not_led_by(leader)
             await sending.more()
         await leader.wait_for_function("tab.resets > 0")
         await sending.more()
@@ -207,7 +200,7 @@ async def test_a_tab_that_has_missed_something_refetches(
     await has(other, "missed")
     if is_led_by_another:
         await leader.close()
-        await led_by_another(tabs, leader)
+        await tabs.until_not_led_by(leader)
     else:
         await page.evaluate("() => { globalThis.isDropped = () => false; }")
     await page.wait_for_function("tab.resets === 1")
@@ -226,7 +219,7 @@ async def test_a_tab_that_joins_has_all_from_then_on(tabs: Tabs, service: Servic
         await sending.more()
         leader = tabs.leader
         await leader.close()
-        await led_by_another(tabs, leader)
+        await tabs.until_not_led_by(leader)
         await sending.more()
     expected = ["before", *sending.bodies]
     await store.wait_for_function("(count) => bodies().length >= count", arg=len(expected))
@@ -587,7 +580,7 @@ async def test_a_page_that_one_comes_back_to(tabs: Tabs, service: Service) -> No
     page, other = [await tabs.open("ada") for _ in range(2)]
     transition = "(type) => dispatchEvent(new PageTransitionEvent(type, { persisted: true }))"
     await page.evaluate(transition, "pagehide")
-    await led_by_another(tabs, page)
+    await tabs.until_not_led_by(page)
     await service.until_streams(ada=1)
     await service.send("ada", "meanwhile")
     await has(other, "meanwhile")
