@@ -83,9 +83,9 @@ export class Push {
   }
 
   async disable() {
-    this.#registration = null;
     if (!isAvailable()) return;
     await navigator.locks.request(SETTINGS, async () => {
+      this.#registration = null;
       const settings = await open();
       for (const { url: scope } of await settings.keys()) {
         const { deviceId } = await read(scope);
