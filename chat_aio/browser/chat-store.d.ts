@@ -74,7 +74,7 @@ export class ChatStore {
     }): Promise<void>;
     /** Whether the end of the open conversation is visible: then its messages, and new ones, are
      * marked as read. A reader who is not `isAtEnd` looks at older messages and keeps them;
-     * by default that is a reader who is not reading.
+     * by default that is a reader whose `isReading` is false.
      * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
     setViewing(isReading: boolean, { isAtEnd }?: {
         isAtEnd?: boolean;

@@ -150,7 +150,7 @@ export class ChatStore {
       onUsers: (/** @type {{[userId: string]: User}} */ users) => this.#users.learn(users),
       onGone: (/** @type {Conversation | null} */ gone) => onGone(gone?.id ?? null),
     });
-    this.#store.subscribe(() => this.#told());
+    this.#store.subscribe(() => this.#notify());
   }
 
   /** Open the stream, and fetch the list; once until it is closed. */
@@ -322,7 +322,7 @@ export class ChatStore {
 
   /** Whether the end of the open conversation is visible: then its messages, and new ones, are
    * marked as read. A reader who is not `isAtEnd` looks at older messages and keeps them;
-   * by default that is a reader who is not reading.
+   * by default that is a reader whose `isReading` is false.
    * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
   setViewing(isReading, { isAtEnd = isReading } = {}) {
     if (this.#isClosed) return;
@@ -380,7 +380,7 @@ export class ChatStore {
     else await history.loadOlder(timeline);
   }
 
-  #told() {
+  #notify() {
     this.#snapshots.outdate();
     if (this.#store.isReading) this.#session.readings.read();
     this.#readThread();

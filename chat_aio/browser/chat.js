@@ -247,7 +247,7 @@ const FIRST_RETRY_MS = 400;
 const LONGEST_RETRY_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Milliseconds after which a silent connection is dead. */
+/** Without a heartbeat for this many intervals a connection is dead. */
 const MISSED_PINGS = 3;
 const REMEMBERED_MESSAGES = 2_000;
 
@@ -723,15 +723,15 @@ export class Chat {
   };
 
   /** @param {string} path @param {Json} [query] @param {string} [of] */
-  #get = (path, query, of) => this.#ask("GET", path, { query, of });
+  #get = (path, query, of) => this.#request("GET", path, { query, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
-  #post = (path, body, of) => this.#ask("POST", path, { body, of });
+  #post = (path, body, of) => this.#request("POST", path, { body, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
-  #put = (path, body, of) => this.#ask("PUT", path, { body, of });
+  #put = (path, body, of) => this.#request("PUT", path, { body, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
-  #patch = (path, body, of) => this.#ask("PATCH", path, { body, of });
+  #patch = (path, body, of) => this.#request("PATCH", path, { body, of });
   /** @param {string} path @param {Json} [body] @param {string} [of] */
-  #delete = (path, body, of) => this.#ask("DELETE", path, { body, of });
+  #delete = (path, body, of) => this.#request("DELETE", path, { body, of });
 
   /** The same key makes it safe to repeat what may have arrived.
    * @param {string} path @param {Copied} draft @param {AbortSignal} [signal]
@@ -740,7 +740,7 @@ export class Chat {
     const body = { ...draft, clientMessageId: draft.clientMessageId ?? newClientMessageId() };
     for (let left = this.#options.retries ?? RETRIES, pause = FIRST_RETRY_MS; ; pause *= 3) {
       try {
-        return await this.#ask("POST", path, { body, of: "message", before: signal });
+        return await this.#request("POST", path, { body, of: "message", before: signal });
       } catch (error) {
         signal?.throwIfAborted();
         if (left <= 0 || !(error instanceof ChatError) || !error.isTemporary) throw error;
@@ -755,14 +755,14 @@ export class Chat {
   /** `of` names what the answer is wrapped in. It is not sent once `before` is aborted.
    * @param {string} method @param {string} path @returns {Promise<any>}
    * @param {{query?: Json, body?: Json, of?: string, before?: AbortSignal}} given */
-  async #ask(method, path, { query = {}, body, of, before }) {
+  async #request(method, path, { query = {}, body, of, before }) {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
     const { url, headers } = await this.#noting(this.#addressed(path, query, body));
     before?.throwIfAborted();
     const signal = abortedAfter(this.#options.timeoutMs ?? TIMEOUT_MS);
     const options = { method, credentials, headers, signal };
-    const asked = answerTo(fetch(url, { ...options, body: JSON.stringify(body) }));
-    const answer = await this.#noting(asked);
+    const request = fetch(url, { ...options, body: JSON.stringify(body) });
+    const answer = await this.#noting(answerTo(request));
     return of ? answer[of] : answer;
   }
 
@@ -890,7 +890,7 @@ export class ChatStream {
    * @param {StreamOptions} options */
   constructor(connect, options) {
     this.#options = options;
-    this.#tell("connecting");
+    this.#setStatus("connecting");
     this.#connection = connect({
       position: () => this.#lastEventId,
       deliver: (frame) => this.#take(frame),
@@ -908,7 +908,7 @@ export class ChatStream {
 
   close() {
     this.#connection.close();
-    this.#tell("closed");
+    this.#setStatus("closed");
   }
 
   /** @param {any} frame  a `Frame` of shared-stream.js */
@@ -918,7 +918,7 @@ export class ChatStream {
     else if (frame.type === "open") this.#opened(frame);
     else if (frame.type === "ended") this.close();
     else {
-      this.#tell("reconnecting");
+      this.#setStatus("reconnecting");
       if (this.#isClosed) return;
       if (frame.type === "refused") this.#options.onRefused?.({ status: frame.status });
       if (frame.type === "signedOut") this.#signedOut();
@@ -930,7 +930,7 @@ export class ChatStream {
     const isResumed = this.#hasOpened;
     this.#hasOpened = true;
     this.#isWaiting = isResumed;
-    this.#tell("live");
+    this.#setStatus("live");
     if (!this.#isClosed) this.#options.onOpen?.({ isResumed });
     if (!isResumed || !isBlind || this.#isClosed) return;
     this.#reset({ type: "stream.reset", reason: "position_unknown" });
@@ -993,7 +993,7 @@ export class ChatStream {
   }
 
   /** @param {StreamStatus} status */
-  #tell(status) {
+  #setStatus(status) {
     if (status === this.#status) return;
     this.#status = status;
     this.#options.onStatus?.(status);
@@ -1021,6 +1021,8 @@ class Connection {
   #isNew = true;
   /** Whether it is open, and the service has not named its user yet. */
   #isUnconfirmed = false;
+  /** Whether its reader has closed it, which listeners may do at any time. */
+  #isClosed = false;
 
   /** `sourceAt(lastEventId)` resolves to a function that opens a source.
    * @param {{userId?: string, types?: string[], position: () => string | null,
@@ -1032,7 +1034,8 @@ class Connection {
   }
 
   async reconnect() {
-    this.close();
+    if (this.#isClosed) return;
+    this.#disconnect();
     const connect = this.#connects;
     this.#from = this.#reader.position();
     try {
@@ -1045,6 +1048,11 @@ class Connection {
   }
 
   close() {
+    this.#isClosed = true;
+    this.#disconnect();
+  }
+
+  #disconnect() {
     this.#connects += 1;
     clearTimeout(this.#timer);
     clearTimeout(this.#silence);
@@ -1054,6 +1062,7 @@ class Connection {
 
   /** Another user, or nobody, is logged in. */
   signOut() {
+    if (this.#isClosed) return;
     this.#pause();
     this.#reader.deliver({ type: "signedOut" });
   }
@@ -1102,7 +1111,7 @@ class Connection {
 
   /** @param {number} [least] */
   #pause(least = 0) {
-    this.close();
+    this.#disconnect();
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#timer = setTimeout(() => this.reconnect(), Math.max(spread(pause), least));
     this.#failures += 1;
@@ -1184,8 +1193,8 @@ function progressing(onProgress) {
       request.onabort = () => reject(signal.reason);
       request.onload = () => {
         const retryAfter = request.getResponseHeader("Retry-After");
-        const told = retryAfter === null ? undefined : { "Retry-After": retryAfter };
-        resolve(new Response(request.response, { status: request.status, headers: told }));
+        const sent = retryAfter === null ? undefined : { "Retry-After": retryAfter };
+        resolve(new Response(request.response, { status: request.status, headers: sent }));
       };
       request.send(body);
     });
@@ -1228,9 +1237,9 @@ function wordsFor(status) {
 /** Seconds, or until a date, by the clock of the responding server; null if there is none.
  * @param {Response} response */
 function retryAfterOf({ headers }) {
-  const told = headers.get("Retry-After") ?? "";
+  const after = headers.get("Retry-After") ?? "";
   const now = Date.parse(headers.get("Date") ?? "") || Date.now();
-  const seconds = /^\d+$/.test(told) ? Number(told) : Math.ceil((Date.parse(told) - now) / 1_000);
+  const seconds = /^\d+$/.test(after) ? Number(after) : Math.ceil((Date.parse(after) - now) / 1_000);
   return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }
 

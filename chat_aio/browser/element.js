@@ -50,7 +50,7 @@ export class ChatAio extends HTMLElement {
   /** @type {Words} */
   #words = {};
   /** @type {{[name: string]: any}} */
-  #told = {};
+  #dispatched = {};
   #isOutdated = false;
   #show = () => this.#showAll();
   #endDays = () => {};
@@ -146,7 +146,7 @@ export class ChatAio extends HTMLElement {
     if (!this.isConnected || !userId) return;
     const base = this.getAttribute("base") ?? "/api/chat";
     const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token) });
-    const onMessage = (/** @type {any} */ message) => this.#tell("message", { message });
+    const onMessage = (/** @type {any} */ message) => this.#dispatch("message", { message });
     const hasInbox = this.hasAttribute("inbox");
     const store = new ChatStore(chat, { userId, onMessage, hasInbox });
     const conversationId = this.getAttribute("conversation");
@@ -177,7 +177,7 @@ export class ChatAio extends HTMLElement {
     this.#sources?.clear();
     this.#store = this.#frame = this.#uploads = null;
     uploads?.close();
-    this.#told = {};
+    this.#dispatched = {};
     this.#root.replaceChildren();
   }
 
@@ -211,10 +211,10 @@ export class ChatAio extends HTMLElement {
     this.#letGo();
     this.#frame?.show();
     const { unread, openId, status } = this.#store.state();
-    if (status === "live" && this.#told.status !== "live") this.#sources.tryAgain();
-    this.#tellChanged("unread", unread, { total: unread });
-    this.#tellChanged("open", openId, { conversationId: openId });
-    this.#tellChanged("status", status, { status });
+    if (status === "live" && this.#dispatched.status !== "live") this.#sources.tryAgain();
+    this.#dispatchChanged("unread", unread, { total: unread });
+    this.#dispatchChanged("open", openId, { conversationId: openId });
+    this.#dispatchChanged("status", status, { status });
   }
 
   /** The browser need not keep the images of another conversation. */
@@ -225,14 +225,14 @@ export class ChatAio extends HTMLElement {
   }
 
   /** @param {string} name @param {any} value @param {object} detail */
-  #tellChanged(name, value, detail) {
-    if (this.#told[name] === value) return;
-    this.#told[name] = value;
-    this.#tell(name, detail);
+  #dispatchChanged(name, value, detail) {
+    if (this.#dispatched[name] === value) return;
+    this.#dispatched[name] = value;
+    this.#dispatch(name, detail);
   }
 
   /** @param {string} name @param {object} detail */
-  #tell(name, detail) {
+  #dispatch(name, detail) {
     const options = { bubbles: true, composed: true, detail };
     this.dispatchEvent(new CustomEvent(`chat-aio:${name}`, options));
   }

@@ -21,7 +21,7 @@ export class FetchSource extends EventTarget {
     this.#read(() => fetch(url, { ...options, cache: "no-store", signal }));
   }
 
-  /** The time to wait before the next one, as the service asks for it. */
+  /** The pause before the next connection that the service requires. */
   get retryMs() {
     return this.#parser.retryMs;
   }

@@ -40,7 +40,7 @@ export class LiveDrafts {
     }
   }
 
-  tell({ type, conversationId, senderId, payload }) {
+  receive({ type, conversationId, senderId, payload }) {
     this.#areOffered ||= type === "draft.updated";
     if (type === "draft.ended") this.#end(payload.draftId);
     else if (type === "draft.updated") this.#add(conversationId, senderId, payload);

@@ -46,7 +46,7 @@ export class Presence {
     this.#ask();
   }
 
-  tell({ type, senderId, payload }) {
+  receive({ type, senderId, payload }) {
     if (type === "presence.online" || type === "presence.offline") this.#put(senderId, payload);
   }
 

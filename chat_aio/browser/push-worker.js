@@ -3,7 +3,7 @@
  * The service worker of Web Push: it shows one notification for each conversation, and opens the
  * conversation on a click. `chat.notifications.enablePush` registers it, and keeps its settings in
  * Cache Storage, because browsers stop and start workers (docs/guides/notifications.md). It is a
- * classic script, for `importScripts` in a worker of yours.
+ * classic script, for `importScripts` in your worker.
  */
 
 (() => {

@@ -44,7 +44,7 @@ export class Push {
       throw this.#calls.error("PUSH_DENIED");
     }
     this.#listen(onOpen);
-    // One tab at a time: two would replace each other's subscriptions.
+    // One tab at a time: tabs would replace each other's subscriptions.
     return navigator.locks.request(SETTINGS, () => this.#enable(ask, options));
   }
 
@@ -83,9 +83,9 @@ export class Push {
   }
 
   async disable() {
-    this.#registration = null;
     if (!isAvailable()) return;
     await navigator.locks.request(SETTINGS, async () => {
+      this.#registration = null;
       const settings = await open();
       for (const { url: scope } of await settings.keys()) {
         const { deviceId } = await read(scope);

@@ -29,14 +29,14 @@ export class Receipts {
   }
 
   /** Receipts arrive at least once: they are added to a set, or compared by seq. */
-  tell({ type, conversationId, senderId, payload }) {
+  receive({ type, conversationId, senderId, payload }) {
     if (type === "receipt.delivered") this.#reach(payload.messageId, senderId);
     else if (type === "receipt.read") this.#read(conversationId, senderId, payload.messageId);
   }
 
   /**
    * A function that returns for an own message {mark, count, all, isDirect}: "read",
-   * "delivered" or null, by how many, of how many others. Who has read a message has read those
+   * "delivered" or null, by how many, of how many others. Readers of a message have read those
    * before it.
    */
   standingIn(conversation) {

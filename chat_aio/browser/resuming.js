@@ -61,7 +61,8 @@ export class Resuming {
 
   #joinedAt(conversationId) {
     const { userId } = this.#store;
-    const people = this.#store.conversation(conversationId)?.participants ?? [];
-    return people.find((each) => each.userId === userId)?.joinedAt ?? null;
+    const participants = this.#store.conversation(conversationId)?.participants ?? [];
+    const own = participants.find((participant) => participant.userId === userId);
+    return own?.joinedAt ?? null;
   }
 }

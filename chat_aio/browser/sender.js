@@ -50,7 +50,7 @@ export class Sender {
   setAside() {
     this.close();
     const failed = { state: "failed", isTemporary: true };
-    const asFailed = (each) => (each.state === "pending" ? { ...each, ...failed } : each);
+    const asFailed = (draft) => (draft.state === "pending" ? { ...draft, ...failed } : draft);
     this.#aside.push(...this.#store.outbox.map(asFailed));
     this.#store.set({ outbox: [] });
   }

@@ -58,15 +58,15 @@ export class Session {
    * `onEvent(event)` with each event that has a message.
    * `hasDrafts`: whether the service has the plugin.
    */
-  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
+  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...optional }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
-    const { onUsers = () => {}, onMessage = () => {}, onRefused, hasDrafts = true } = told;
-    const { onOpened = () => {}, onEvent = () => {} } = told;
+    const { onUsers = () => {}, onMessage = () => {}, onRefused, hasDrafts = true } = optional;
+    const { onOpened = () => {}, onEvent = () => {} } = optional;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
     this.#onOpened = onOpened;
@@ -178,7 +178,7 @@ export class Session {
     if (!conversation) return;
     const timeline = store.timeline(conversationId);
     const { unreadCount: count, firstUnreadSeq: firstSeq, participants } = conversation;
-    const own = participants.find((each) => each.userId === store.userId);
+    const own = participants.find((participant) => participant.userId === store.userId);
     timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
     await this.history.loadUnread(timeline);
@@ -297,7 +297,7 @@ export class Session {
       if (this.#isSignedOut) return;
       store.set({ listProblem: null });
       store.setConversations(found, cursor, asOf);
-      for (const each of pages) store.addHeads(each, asOf);
+      for (const page of pages) store.addHeads(page, asOf);
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
@@ -333,7 +333,7 @@ export class Session {
     const isMine = event.affectedUserIds?.includes(store.userId);
     if (event.ephemeral) {
       const live = [this.typing, this.presence, this.receipts, this.liveDrafts];
-      for (const each of live) each.tell(event);
+      for (const part of live) part.receive(event);
     } else if (event.joinRequest) {
       this.#onJoinRequest(event);
     } else if (event.conversationBan) {
@@ -353,7 +353,7 @@ export class Session {
     } else if (event.conversation) {
       const isNew = isMine || event.type === "conversation.created";
       const isKnown = store.conversation(event.conversationId) !== null;
-      store.tellConversation(event);
+      store.receiveConversation(event);
       // A snapshot has no unread count: a new member has not read a group's history.
       if (isNew || !isKnown) this.#fetches.confirm(event.conversationId);
     } else if (event.message) {

@@ -35,7 +35,7 @@ export class SharedConnection {
   #connect;
   #groupOf;
   #id = crypto.randomUUID();
-  /** Counts joining and leaving: what an earlier membership has begun is over. */
+  /** Counts joins and leaves: callbacks of an earlier membership do nothing. */
   #memberships = 0;
   #name = "";
   /** @type {BroadcastChannel | null} */
@@ -47,11 +47,11 @@ export class SharedConnection {
   /** The leader's connection.
    * @type {Connection | null} */
   #own = null;
-  /** The newest leader's: a later leader has a higher one. */
+  /** The term of the newest leader: each leader has a higher one than those before. */
   #term = 0;
-  /** Of the latest message in this term. */
+  /** The number of the latest message in this term. */
   #number = 0;
-  /** Whether the stream is open, and whether nothing of it has been missed since it was. */
+  /** Whether the stream is open, and whether this tab has received all of it since then. */
   #isLive = false;
   #isInStep = false;
   /** The latest heartbeat.
@@ -81,7 +81,7 @@ export class SharedConnection {
     this.#join();
   }
 
-  /** Try again now, in whichever tab. */
+  /** Try again now, whichever tab leads. */
   reconnect() {
     if (this.#own) this.#own.reconnect();
     else this.#post({ isReconnect: true });
@@ -105,15 +105,17 @@ export class SharedConnection {
   }
 
   async #join() {
+    // A listener may have closed it.
+    if (this.#listening.signal.aborted) return;
     const membership = (this.#memberships += 1);
     try {
       const { login, stream } = await this.#names();
       if (membership !== this.#memberships) return;
       this.#name = stream;
       this.#logins = new BroadcastChannel(login);
-      this.#logins.onmessage = ({ data }) => this.#heardLogin(data);
+      this.#logins.onmessage = ({ data }) => this.#receiveLogin(data);
       this.#channel = new BroadcastChannel(stream);
-      this.#channel.onmessage = ({ data }) => this.#heard(data);
+      this.#channel.onmessage = ({ data }) => this.#receive(data);
       this.#request();
       this.#ask();
     } catch {
@@ -206,7 +208,7 @@ export class SharedConnection {
   #relay(frame) {
     this.#number += 1;
     this.#post({ term: this.#term, number: this.#number, frames: [frame] });
-    this.#tellLogin(frame);
+    this.#reportLogin(frame);
     this.#deliver([frame]);
   }
 
@@ -218,27 +220,27 @@ export class SharedConnection {
 
   /** The service has confirmed the user, or refused them.
    * @param {Frame} frame */
-  #tellLogin(frame) {
+  #reportLogin(frame) {
     if (frame.type === "refused" && frame.status === 401) this.doubtLogin();
     if (frame.type !== "event" || frame.name !== "stream.opened") return;
     this.#logins?.postMessage({ userId: this.#tab.userId });
   }
 
   /** @param {any} message */
-  #heard({ userId, ask, isReconnect, ...message }) {
+  #receive({ userId, ask, isReconnect, ...message }) {
     if (userId !== this.#tab.userId) return;
     if (ask) this.#answer(ask);
     else if (isReconnect && !this.#isLive) this.#own?.reconnect();
-    else if (message.term >= this.#term) this.#heardLeader(message);
+    else if (message.term >= this.#term) this.#receiveFrames(message);
   }
 
   /** @param {any} message */
-  #heardLeader({ term, number, after, to, frames }) {
+  #receiveFrames({ term, number, after, to, frames }) {
     if (this.#own) this.#follow();
     const isForAll = to === undefined;
     if (!isForAll && (to !== this.#id || this.#isInStep)) return this.#expect();
     const isNext =
-      term === this.#term ? number === this.#number + 1 : number === 0 && this.#hasHeard(after);
+      term === this.#term ? number === this.#number + 1 : number === 0 && this.#hasReceived(after);
     const isLate = isForAll && this.#isInStep && !isNext;
     if (isLate) this.#isInStep = false;
     [this.#term, this.#number] = [term, number];
@@ -247,16 +249,16 @@ export class SharedConnection {
     else this.#expect();
   }
 
-  /** Whether this tab has had all that a new leader had had, which goes on from there.
+  /** Whether this tab has received all that a new leader had received, which goes on from there.
    * @param {{term: number, number: number}} message */
-  #hasHeard({ term, number }) {
+  #hasReceived({ term, number }) {
     return term < this.#term || (term === this.#term && number <= this.#number);
   }
 
   /** @param {{id: string, isInStep: boolean, isSilent: boolean}} member */
   #answer({ id, isInStep, isSilent }) {
     if (!this.#own) return;
-    // Of a tab in the background the timers are late.
+    // The timers of a tab in the background are late.
     if (isSilent) this.#reconnectNow(this.#own);
     /** @type {Frame[]} */
     const opening = [{ type: "open", from: null, isBlind: true }];
@@ -268,9 +270,9 @@ export class SharedConnection {
 
   /** @param {Frame[]} frames */
   #deliver(frames) {
-    for (const each of frames) {
+    for (const received of frames) {
       try {
-        const frame = this.#taken(each);
+        const frame = this.#taken(received);
         if (frame && this.#channel) this.#tab.deliver(frame);
       } catch (error) {
         reportError(error);
@@ -278,7 +280,7 @@ export class SharedConnection {
     }
   }
 
-  /** The frame as this tab has to take it; null: it is of no use without those before.
+  /** The frame as it is for this tab; null: it is of no use without those before.
    * @param {Frame} frame @returns {Frame | null} */
   #taken(frame) {
     if (frame.type === "event") {
@@ -304,8 +306,8 @@ export class SharedConnection {
     this.#intervalMs = JSON.parse(ping.data).intervalMs;
   }
 
-  /** A leader that is stopped keeps its lock: one that is silent for too long is asked, and then
-   * replaced. */
+  /** A leader that is stopped keeps its lock: after too long a silence this tab queries it, and
+   * then replaces it. */
   #expect() {
     clearTimeout(this.#watch);
     if (this.#own || !this.#channel) return;
@@ -315,6 +317,7 @@ export class SharedConnection {
   /** @param {boolean} [isSilent]  whether the stream was silent for too long */
   #ask(isSilent = false) {
     clearTimeout(this.#watch);
+    if (!this.#channel) return;
     this.#post({ ask: { id: this.#id, isInStep: this.#isInStep, isSilent } });
     this.#watch = setTimeout(() => {
       this.#waiting.abort();
@@ -323,12 +326,12 @@ export class SharedConnection {
   }
 
   /** @param {{userId: string | null, isDoubt?: boolean}} login */
-  #heardLogin({ userId, isDoubt }) {
+  #receiveLogin({ userId, isDoubt }) {
     if (isDoubt) this.#confirmLogin();
     else if (userId !== this.#tab.userId) this.#end();
   }
 
-  /** A token that was refused may have been replaced since: then the login goes on. */
+  /** A refused token may have been replaced in the meantime: then the login goes on. */
   async #confirmLogin() {
     const membership = this.#memberships;
     const names = await this.#names().catch(() => null);
@@ -338,7 +341,7 @@ export class SharedConnection {
     this.#join();
   }
 
-  /** The login is over. The stream is tried again, in case it comes back. */
+  /** The login is over. The stream is tried again, in case the user logs in again. */
   #end() {
     if (this.#own) this.#own.signOut();
     else this.#deliver([{ type: "signedOut" }]);
@@ -355,7 +358,7 @@ export class SharedConnection {
   }
 }
 
-/** More, by chance, so that not all tabs do the same at once.
+/** Randomly longer, so that not all tabs do the same at once.
  * @param {number} ms */
 function spread(ms) {
   return ms * (1 + Math.random());

@@ -197,7 +197,7 @@ export class Store {
   }
 
   /** Take an event about a conversation, with its snapshot. */
-  tellConversation(event) {
+  receiveConversation(event) {
     const { type, affectedUserIds = [], conversation } = event;
     const found = happeningsOf(event, this.conversation(conversation.id));
     const newest = this.conversation(conversation.id) && this.newestIn(conversation.id);

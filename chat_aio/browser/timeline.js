@@ -38,7 +38,7 @@ export class Timeline {
 
   #byId = new Map();
   /** The events about messages, with their times. */
-  #told = new Map();
+  #events = new Map();
   /** The times at which tombstones became known: later answers may contain restored messages. */
   #deletedAsOf = new Map();
   #now;
@@ -114,8 +114,8 @@ export class Timeline {
 
   /** Add a message, or take its newer state: an answer's only if no event arrived since `asOf`. */
   put(message, asOf = 0) {
-    const told = this.#told.get(message.id);
-    const given = told && told.at > asOf ? told.message : message;
+    const event = this.#events.get(message.id);
+    const given = event && event.at > asOf ? event.message : message;
     const known = this.get(message.id);
     const isRestored = known?.deletedAt && asOf > (this.#deletedAsOf.get(message.id) ?? asOf);
     this.#noteDeletion(given, asOf);
@@ -134,7 +134,7 @@ export class Timeline {
     if (this.has(message.id)) this.put(message, asOf);
     const newest = this.get(message.id) ?? message;
     if (this.has(message.id) || this.isAsking) {
-      this.#told.set(message.id, { at: this.#now(), message: newest });
+      this.#events.set(message.id, { at: this.#now(), message: newest });
     }
     for (const quoting of this.messages) {
       if (quoting.replyToMessageId === message.id) {
@@ -266,8 +266,8 @@ export class Timeline {
 
   /** Events about messages that are not loaded are of use while a page is being fetched. */
   #forget() {
-    for (const told of [this.#told, this.#deletedAsOf]) {
-      for (const id of told.keys()) if (!this.has(id)) told.delete(id);
+    for (const known of [this.#events, this.#deletedAsOf]) {
+      for (const id of known.keys()) if (!this.has(id)) known.delete(id);
     }
   }
 

@@ -4,14 +4,14 @@ import { inTurn } from "./tasks.js";
 
 const PING_MS = 3_000;
 const GONE_AFTER_MS = 5_000;
-const NOTHING_TOLD = { conversationId: null, at: -Infinity };
+const NONE_SENT = { conversationId: null, at: -Infinity };
 
 export class Typing {
   #chat;
   #store;
   /** The timers that end indicators, by conversation and user. */
   #timers = new Map();
-  #told = NOTHING_TOLD;
+  #sent = NONE_SENT;
   #next = null;
   #send = inTurn(() => this.#sendNext());
   #isOffered = true;
@@ -25,12 +25,12 @@ export class Typing {
    * empty. */
   typed(conversationId, isBlank) {
     if (isBlank) this.stopped(conversationId);
-    else if (!this.#isTold(conversationId, PING_MS)) this.#tellOthers(conversationId, true);
+    else if (!this.#isSent(conversationId, PING_MS)) this.#notify(conversationId, true);
   }
 
   /** The user has stopped typing: the message is sent, or was given up. */
   stopped(conversationId) {
-    if (this.#isTold(conversationId, GONE_AFTER_MS)) this.#tellOthers(conversationId, false);
+    if (this.#isSent(conversationId, GONE_AFTER_MS)) this.#notify(conversationId, false);
   }
 
   /** The ids of typing users, in the order in which they started. */
@@ -38,7 +38,7 @@ export class Typing {
     return [...(this.#timers.get(conversationId)?.keys() ?? [])];
   }
 
-  tell({ type, conversationId, senderId }) {
+  receive({ type, conversationId, senderId }) {
     if (type === "typing.started") this.#begin(conversationId, senderId);
     else if (type === "typing.stopped") this.#end(conversationId, senderId);
   }
@@ -62,14 +62,14 @@ export class Typing {
     if (timers?.delete(userId)) this.#store.changed();
   }
 
-  #isTold(conversationId, withinMs) {
-    const { conversationId: toldId, at } = this.#told;
-    return toldId === conversationId && performance.now() - at < withinMs;
+  #isSent(conversationId, withinMs) {
+    const { conversationId: sentId, at } = this.#sent;
+    return sentId === conversationId && performance.now() - at < withinMs;
   }
 
-  #tellOthers(conversationId, isTyping) {
+  #notify(conversationId, isTyping) {
     if (this.#store.status !== "live") return;
-    this.#told = isTyping ? { conversationId, at: performance.now() } : NOTHING_TOLD;
+    this.#sent = isTyping ? { conversationId, at: performance.now() } : NONE_SENT;
     this.#next = { conversationId, isTyping };
     this.#send();
   }

@@ -63,7 +63,7 @@ function isSigned(headers, body) {
   });
 }
 
-/** Answers a question of the chat, or handles an event. */
+/** The answer to a question or an event of the chat. */
 function fromChat(id, { type, userIds, questions }) {
   if (type === "profiles") {
     const known = userIds.filter((userId) => users.has(userId));
@@ -77,7 +77,7 @@ function fromChat(id, { type, userIds, questions }) {
   return {};
 }
 
-/** Only the shop creates conversations; nobody writes to that of a closed order. */
+/** Only the shop creates conversations; that of a closed order is read-only. */
 function isAllowed({ action, role, conversation }) {
   const order = orders.get(conversation?.key?.replace("order:", ""));
   return action === "write" && role !== null && !order?.isClosed;

@@ -162,10 +162,8 @@ async def open_page(seats: Seats, complaints: Complaints) -> AsyncIterator[Visit
 @pytest_asyncio.fixture(loop_scope="session")
 async def cable(demo: Demo, ports: Ports) -> AsyncIterator[Cable]:
     """A way to the demo that can be cut: open a page with `port=cable.port`."""
-    laid = Cable(demo, ports.of("cable"))
-    await laid.mend()
-    yield laid
-    await laid.cut()
+    async with Cable(demo, ports.of("cable")) as laid:
+        yield laid
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -222,7 +220,5 @@ async def empty(open_page: Visit, modules_url: str) -> Page:
 @pytest_asyncio.fixture(loop_scope="session")
 async def host_cable(host: Host, ports: Ports) -> AsyncIterator[Cable]:
     """A way to the host that can be cut."""
-    laid = Cable(host, ports.of("host cable"))
-    await laid.mend()
-    yield laid
-    await laid.cut()
+    async with Cable(host, ports.of("host cable")) as laid:
+        yield laid

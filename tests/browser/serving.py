@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
@@ -256,6 +256,13 @@ class Cable:
         self._served = served
         self._server: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
+
+    async def __aenter__(self) -> Self:
+        await self.mend()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.cut()
 
     async def mend(self) -> None:
         self._server = await asyncio.start_server(

@@ -135,6 +135,7 @@ class Tabs:
         self.context = context
         self.leaders: list[Page] = []
         self.crashed: set[Page] = set()
+        self._opened = asyncio.Event()
         self._service = service
         self.origin = f"http://127.0.0.1:{port}"
         context.on("request", self._note)
@@ -172,9 +173,16 @@ class Tabs:
     def leader(self) -> Page:
         return self.leaders[-1]
 
+    async def until_not_led_by(self, page: Page) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while self.leader is page:
+                self._opened.clear()
+                await self._opened.wait()
+
     def _note(self, request: Request) -> None:
         if "/stream?" in request.url:
             self.leaders.append(request.frame.page)
+            self._opened.set()
 
 
 @asynccontextmanager

@@ -184,6 +184,19 @@ async def test_a_token_that_fails_late_does_not_wake_a_stream_that_is_closed(emp
     assert await try_out(empty, script) == ["closed", []]
 
 
+async def test_a_logout_does_not_wake_a_stream_that_is_closed(empty: Page) -> None:
+    script = """
+        const chat = new Chat("/api/chat", { EventSource: Source });
+        const stream = chat.stream();
+        await moment();
+        stream.close();
+        chat.signedOut();
+        await moment();
+        return [stream.status, waits];
+    """
+    assert await try_out(empty, script) == ["closed", []]
+
+
 async def test_a_type_that_is_named_twice_is_told_once(empty: Page) -> None:
     script = """
         const told = [];

@@ -27,7 +27,7 @@ async def test_presence_is_asked_for_in_parts_and_once(empty: Page) -> None:
         presence.becomeStale();
         const at = "2026-01-31T09:30:00.000Z";
         const told = { senderId: "user 1", payload: { online: false, lastSeenAt: at } };
-        presence.tell({ type: "presence.offline", ...told });
+        presence.receive({ type: "presence.offline", ...told });
         const here = { online: true, lastSeenAt: at };
         answers[0]({ "user 0": here, "user 1": here });
         await new Promise((resolve) => setTimeout(resolve));
@@ -61,7 +61,7 @@ async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> No
         );
         const tell = (type, senderId, seq) => {
           const payload = { messageId: `m${seq}` };
-          receipts.tell({ type: `receipt.${type}`, conversationId: "c", senderId, payload });
+          receipts.receive({ type: `receipt.${type}`, conversationId: "c", senderId, payload });
         };
         store.timeline("c");
         for (const seq of [1, 2, 3]) store.receive(message(seq, { senderId: "ada" }));

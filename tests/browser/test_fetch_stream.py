@@ -72,10 +72,8 @@ async def service(mongo_url: str, pool: Pool, ports: Ports) -> AsyncIterator[Ser
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def cable(service: Service, ports: Ports) -> AsyncIterator[Cable]:
-    laid = Cable(service, ports.of("tabs cable"))
-    await laid.mend()
-    yield laid
-    await laid.cut()
+    async with Cable(service, ports.of("tabs cable")) as laid:
+        yield laid
 
 
 @pytest_asyncio.fixture(loop_scope="session")

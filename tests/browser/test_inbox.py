@@ -152,9 +152,9 @@ async def test_threads_are_asked_for_again_while_replies_do_not_end(empty: Page)
         globalThis.setTimeout = (work) => { paused.set(++count, work); return count; };
         globalThis.clearTimeout = (id) => paused.delete(id);
         const inbox = new Inbox(chat, { userId: "ada", changed() {} }, { know() {} });
-        inbox.tell({ threadRootMessageId: "m1" });
+        inbox.receive({ threadRootMessageId: "m1" });
         const first = [...paused.values()];
-        inbox.tell({ threadRootMessageId: "m1" });
+        inbox.receive({ threadRootMessageId: "m1" });
         const stays = [...paused.values()].includes(first[0]);
         for (const work of paused.values()) work();
         return [stays, paused.size, asked.length];

@@ -17,7 +17,7 @@ let answer;
 const lists = [];
 const list = () => new Promise((resolve) => { lists.push(1); answer = resolve; });
 const drafts = new LiveDrafts({ drafts: { list } }, store);
-const part = (first, text) => drafts.tell({
+const part = (first, text) => drafts.receive({
   ...about, type: "draft.updated", payload: { draftId: "d", first, last: first, text, ...about },
 });
 const texts = () => store.writings.map((writing) => writing.text);
@@ -45,7 +45,7 @@ async def test_a_gap_is_filled(empty: Page) -> None:
     "end",
     [
         "drafts.arrived(about)",
-        'drafts.tell({ ...about, type: "draft.ended", payload: { draftId: "d" } })',
+        'drafts.receive({ ...about, type: "draft.ended", payload: { draftId: "d" } })',
     ],
 )
 async def test_a_draft_that_has_ended_does_not_come_back(empty: Page, end: str) -> None:

@@ -196,6 +196,17 @@ async def test_a_logout_ends_it(pushed: Pushed) -> None:
     assert (await pushed.devices(), await pushed.find("subscription")) == ([], None)
 
 
+async def test_a_logout_right_after_the_page_opened_ends_it(pushed: Pushed) -> None:
+    """The page enables it again when it opens: the number at the icon is not set after that."""
+    await pushed.send("carl", await _direct(pushed, "ann"), "hello")
+    enabling = "chat.notifications.enablePush({ ...push, ask: false })"
+    disabling = "chat.notifications.disablePush()"
+    await pushed.page.evaluate(f"Promise.all([{enabling}, {disabling}])")
+    await pushed.page.evaluate("chat.inbox.countUnread()")
+    assert await pushed.find("badge") == 0
+    assert (await pushed.devices(), await pushed.find("subscription")) == ([], None)
+
+
 async def test_a_logout_while_the_service_is_away_ends_it_in_the_browser(
     pushed: Pushed, complaints: Complaints
 ) -> None:

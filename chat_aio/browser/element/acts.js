@@ -8,8 +8,8 @@ export class Acts {
   #common;
 
   /**
-   * `needs` are openThread(entry), remove(entry), moved(), which is told of scrolling, `sources` of
-   * files, and `uploads`, null where none can be sent.
+   * `needs` are openThread(entry), remove(entry), moved(), which is called on scrolling, `sources`
+   * of files, and `uploads`, null where none can be sent.
    */
   constructor(store, { words, lang }, needs) {
     this.#store = store;
@@ -65,7 +65,7 @@ export class Acts {
     };
   }
 
-  /** Who is named is mentioned, and who was mentioned without a name still is. */
+  /** Users named in the text are mentioned; earlier mentions without a name stay. */
   #save({ id, body: before, mentions }, body) {
     const people = mentions.map((userId) => this.#store.user(userId));
     const kept = [...unnamedIn(before, people), ...mentionedIn(body, people)];

@@ -94,7 +94,7 @@ class FileLink {
     this.#bring();
   }
 
-  /** While nobody knows its address, a press still brings it, or says why it cannot be brought. */
+  /** While the address is unknown, a click fetches the file, or shows why that failed. */
   async #bring() {
     const { sources } = this.#tools;
     let address = null;
@@ -103,7 +103,7 @@ class FileLink {
     } catch {
       sources.whenAgain(this.#again);
     }
-    // What has no address of its own is still to be reached by the keyboard.
+    // A link without an address must stay reachable by keyboard.
     setAttribute(this.node, "href", address ?? "#");
     setAttribute(this.node, "data-brought", address === null);
   }

@@ -14,7 +14,7 @@ export class Composer {
   #files = null;
   #problem = element("p", { class: "problem", role: "alert", hidden: true });
   #place = null;
-  /** What is being written, by place, a conversation or a thread. */
+  /** Drafts, by place: a conversation or a thread. */
   #drafts = new Map();
 
   /**
@@ -39,12 +39,12 @@ export class Composer {
     this.#field.addEventListener("input", () => this.#written());
   }
 
-  /** Files that are pasted or dropped into `target` go with what is written here. */
+  /** Files pasted or dropped into `target` are added to the draft. */
   takeFilesFrom(target) {
     this.#files?.watch(target);
   }
 
-  /** What was begun in another place waits there. `entries` are the messages here, as they are. */
+  /** Drafts of other places stay there. `entries` are the current messages of this place. */
   show(place, { placeholder, isClosed, entries, conversationId }) {
     this.#files?.show(place, conversationId, isClosed);
     if (place !== this.#place) {
@@ -57,7 +57,7 @@ export class Composer {
     this.#wait();
   }
 
-  /** Nobody writes anywhere just now: what is dropped would go where one has written before. */
+  /** No place is open: dropped files would be added to the draft of the former one. */
   leave() {
     this.#files?.show(null, null, true);
   }
@@ -70,7 +70,7 @@ export class Composer {
     this.focus();
   }
 
-  /** Write a message anew; what was begun waits until that is done, a reply as well. */
+  /** Edit a message; the draft, or the reply, is kept until the edit ends. */
   edit(entry) {
     if (this.#isEdit) this.#cancel();
     this.#draft.problem = "";
@@ -162,7 +162,7 @@ export class Composer {
     this.edit(last);
   }
 
-  /** The message that this is about may be deleted meanwhile. */
+  /** The message that is edited or replied to may be deleted in the meantime. */
   #follow(entries) {
     const { about } = this.#draft;
     const now = about && entries.find((entry) => entry.id === about.entry.id);
@@ -172,7 +172,7 @@ export class Composer {
     this.complain(this.#tools.say("deleted"));
   }
 
-  /** That files are still going up is said until they are there. */
+  /** The notice about running uploads is shown until they have ended. */
   #wait() {
     const { say, uploads } = this.#tools;
     const isWaiting = this.#draft.problem === say("goingUp");
@@ -207,7 +207,7 @@ export class Composer {
     });
   }
 
-  /** Something else may be written there meanwhile. */
+  /** The place may have another draft in the meantime. */
   #complainOf(draft, place, error) {
     const { say, problemOf } = this.#tools;
     const problem = problemOf(error);

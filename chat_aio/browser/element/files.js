@@ -30,7 +30,7 @@ export class Files {
     this.node = element("div", {}, this.#list, this.#input);
   }
 
-  /** What is pasted or dropped there is taken. */
+  /** Take files that are pasted or dropped there. */
   watch(target) {
     takeFiles(target, (files) => this.#add(files));
   }

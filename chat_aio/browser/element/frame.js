@@ -1,4 +1,4 @@
-/** What the element consists of, and what is shown in it. */
+/** The parts of the element, and their content. */
 
 import { element, setAttribute, setHidden, setText } from "../dom.js";
 import { threadIdOf } from "../messages.js";
@@ -35,7 +35,7 @@ export class Frame {
   node;
 
   /**
-   * `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown.
+   * `choose(id)` opens a conversation, null for none; `isSingle`: only ever one is shown.
    * `sources` are of files, `uploads` null where none can be sent.
    */
   constructor(store, { words, lang, choose, isSingle, sources, uploads }) {
@@ -152,7 +152,7 @@ export class Frame {
     setText(this.#typing, names && this.#say("typing", { names }));
   }
 
-  /** What stands where one writes, and whether one cannot. */
+  /** The placeholder of the composer, and whether it is closed. */
   #writingIn({ id: conversationId, participants, isFrozen }) {
     const own = participants.find((participant) => participant.userId === this.#store.userId);
     const isClosed = isFrozen && own?.role !== "admin";

@@ -19,7 +19,7 @@ export class Log {
   #position;
   #isSeen = false;
 
-  /** `tools` are those of a message, and older() and moved(), which is told of scrolling. */
+  /** `tools` are those of a message, and older() and moved(), which is called on scrolling. */
   constructor(tools, label) {
     this.#tools = tools;
     const about = { role: "log", part: "log", tabindex: "0", "aria-label": label };
@@ -95,7 +95,7 @@ export class Log {
 
   #askForOlder() {
     const { hasOlder, isLoading, hasFailed } = this.#shown.list ?? {};
-    // Where it is hidden nothing is scrolled: its top is no place to ask for more.
+    // A hidden log is not scrolled: its top does not mean that older messages are wanted.
     const isNearTop = this.#isSeen && this.#log.scrollTop < NEAR_TOP_PX;
     if (isNearTop && hasOlder && !isLoading && !hasFailed) this.#tools.older();
   }

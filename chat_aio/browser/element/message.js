@@ -24,7 +24,7 @@ export class MessageRow {
   #thread;
   #attachments;
 
-  /** `tools` are {store, say, moments, problemOf, isInThread}, and what one can do with an entry:
+  /** `tools` are {store, say, moments, problemOf, isInThread}, and the actions on an entry:
    * react(entry, emoji), reply, edit, remove, openThread, retry(key), and discard(key). */
   constructor(tools) {
     this.#tools = tools;
@@ -61,7 +61,7 @@ export class MessageRow {
     this.#showBody(isDeleted ? say("deleted") : entry.body, isDeleted ? [] : mentioned);
     this.#showQuote(isDeleted ? null : entry.replyTo);
     this.#showReactions(isDeleted ? [] : (entry.reactions ?? []));
-    // Of what is still on its way nobody can read the files.
+    // The files of a pending message cannot be read yet.
     const isThere = !isDeleted && entry.state === "sent";
     this.#attachments.show((isThere && entry.attachments) || []);
     this.#showThread(entry);
@@ -98,7 +98,7 @@ export class MessageRow {
     return element("button", { type: "button", class: "small", onclick, ...more }, words);
   }
 
-  /** Below a root, and below what was sent from a thread into the conversation as well. */
+  /** Below a root, and below a reply that was also sent to the conversation. */
   #showThread({ threadSummary: summary = null, threadRootMessageId: rootId }) {
     const { say, moments, isInThread } = this.#tools;
     this.#thread.hidden = isInThread || (!summary && !rootId);
@@ -109,7 +109,7 @@ export class MessageRow {
     setAttribute(this.#thread, "title", summary && moments.whole(lastReplyAt));
   }
 
-  /** What is chosen in a text stays while reactions come and go. */
+  /** The selection in a text is kept when reactions change. */
   #showBody(text, mentioned) {
     const shown = JSON.stringify([text, mentioned]);
     if (shown === this.#shownBody) return;

@@ -1,4 +1,4 @@
-/** Which rows a log has: its edge, days, the line above what is unread, messages, drafts. */
+/** The rows of a log: its edge, days, the line above unread messages, messages, drafts. */
 
 import { element, setAttribute, setText } from "../dom.js";
 import { unreadKey } from "../unread-line.js";
@@ -31,7 +31,7 @@ export function threadRows(store, thread, tools) {
   ];
 }
 
-/** `above` is the message that stands above, and has its day there. */
+/** `above` is the message above the rows, whose day is shown there. */
 function messageRows(store, messages, { tools, isNamed, firstUnreadId, above = null }) {
   const rows = [];
   messages.forEach((entry, at) => {

@@ -1,4 +1,4 @@
-/** A thread beside the conversation, or over it: its root, its replies, and a composer. */
+/** A thread next to the conversation, or over it: its root, its replies, and a composer. */
 
 import { element, isComposing, setText } from "../dom.js";
 import { Composer } from "./composer.js";

@@ -1,4 +1,4 @@
-/** What the element says in German. */
+/** The German texts of the element. */
 
 export const german = {
   conversations: "Unterhaltungen",

@@ -1,4 +1,4 @@
-/** What the element says in English. A text with a number has a form for each kind of number. */
+/** The English texts of the element. A text with a number has a form for each kind of number. */
 
 export const english = {
   conversations: "Conversations",

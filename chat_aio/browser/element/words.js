@@ -1,4 +1,4 @@
-/** How the element says its words, and moments, in a language. A host may give words of its own. */
+/** The texts of the element, and of times, in a language. A host may replace texts. */
 
 import { measured } from "../sizes.js";
 import { german } from "./words-de.js";
@@ -8,7 +8,7 @@ const LANGUAGES = { en: english, de: german };
 const USUAL = "en";
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"];
 
-/** The language that is meant where an element stands, by `lang` of it or of what it stands in. */
+/** The language of an element, by its `lang` or that of its nearest ancestor. */
 export function languageAt(place) {
   const meant = place.closest("[lang]");
   if (meant) return isTag(meant.lang) ? meant.lang : "";
@@ -17,7 +17,7 @@ export function languageAt(place) {
 }
 
 /**
- * A function that says `name` of the words, with what belongs into it; of several forms that for
+ * A function that returns the text `name` with its values; of several forms that for
  * its `count`. `words` replace those of the language, and have the forms of `lang`.
  */
 export function sayingIn(lang, words) {
@@ -32,10 +32,10 @@ export function sayingIn(lang, words) {
   };
 }
 
-/** Why something was refused, by its code; what has no words is said as the service says it. */
+/** The text of an error, by its code; without one, the message of the service. */
 export function problemIn(say) {
   return ({ code, message, retryAfter }) => {
-    // The service cannot say how long: only the answer knows.
+    // The time to wait is only in the answer.
     const isVague = code === "SLOW_MODE" && !retryAfter;
     return (!isVague && say(`problem.${code}`, { count: retryAfter })) || message;
   };
@@ -96,7 +96,7 @@ export function dayKeyOf(iso) {
   return new Date(iso).toDateString();
 }
 
-/** What is shown of a moment depends on it. */
+/** The text of a time depends on it. */
 export function today() {
   return dayKeyOf(Date.now());
 }

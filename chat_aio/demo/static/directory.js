@@ -26,7 +26,7 @@ export class Directory {
   }
 
   /** The user has requested to join, perhaps in another window, or was answered. */
-  tell({ conversationId, joinRequest: { userId, status } }) {
+  receive({ conversationId, joinRequest: { userId, status } }) {
     const channel = this.channels.items.find((listed) => listed.conversationId === conversationId);
     if (!channel || userId !== this.#store.userId) return;
     this.channels.replace({ ...channel, requestPending: status === "pending" });

@@ -60,7 +60,7 @@ export class GroupAccess {
   }
 
   /** A join request was made or decided; a ban was set or removed. */
-  tell({ type, conversationId, joinRequest, conversationBan }) {
+  receive({ type, conversationId, joinRequest, conversationBan }) {
     if (conversationId !== this.conversationId) return;
     if (type === "conversation_ban.created") this.bans.add(conversationBan);
     else if (conversationBan) this.bans.drop(conversationBan);

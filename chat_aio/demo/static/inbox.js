@@ -57,7 +57,7 @@ export class Inbox {
   }
 
   /** A message has come, or was changed. */
-  tell({ threadRootMessageId, mentions = [] }) {
+  receive({ threadRootMessageId, mentions = [] }) {
     const isMine = mentions.includes(this.#store.userId);
     if (threadRootMessageId || (isMine && this.mentions.isLoaded)) this.outdated();
   }

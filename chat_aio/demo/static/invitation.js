@@ -49,7 +49,7 @@ export class Invitation {
   }
 
   /** The user has requested to join, perhaps in another window, or was answered. */
-  tell({ conversationId, joinRequest: { userId, status } }) {
+  receive({ conversationId, joinRequest: { userId, status } }) {
     if (conversationId !== this.preview?.conversationId || userId !== this.#store.userId) return;
     this.#show({ isWaiting: status === "pending" });
   }

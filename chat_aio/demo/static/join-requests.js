@@ -19,7 +19,7 @@ export class JoinRequests {
   }
 
   /** A join request was made or decided. */
-  tell({ conversationId, joinRequest: { userId, status } }) {
+  receive({ conversationId, joinRequest: { userId, status } }) {
     if (userId === this.#store.userId) return;
     const ids = new Set(this.#waiting.get(conversationId));
     if (status === "pending") ids.add(userId);

@@ -80,11 +80,11 @@ export class Page {
       onGone: (...gone) => this.#gone(...gone),
       onJoinRequest: (event) => this.#toldJoinRequest(event),
       onOpened: () => this.#opened(),
-      onEvent: ({ message }) => this.#finding.inbox.tell(message),
-      onBan: (event) => this.#groups.tellBan(event),
+      onEvent: ({ message }) => this.#finding.inbox.receive(message),
+      onBan: (event) => this.#groups.receiveBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
-      onMessage: (message) => this.#notifications.tell(message),
+      onMessage: (message) => this.#notifications.receive(message),
       onRefused: (draft, error) => this.#writing.refused(draft, error),
     });
     this.#waiting = new JoinRequests(chat, store);
@@ -248,8 +248,8 @@ export class Page {
   }
 
   #toldJoinRequest(event) {
-    this.#waiting.tell(event);
-    this.#groups.tellJoinRequest(event);
+    this.#waiting.receive(event);
+    this.#groups.receiveJoinRequest(event);
   }
 
   #makeGroups(chat) {

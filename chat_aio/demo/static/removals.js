@@ -62,7 +62,7 @@ export class Removals {
   }
 
   /** Follow the cursor; resolves to whether its end was reached. A failure stops it. */
-  async #follow(state, dryRun, told) {
+  async #follow(state, dryRun, onProgress) {
     this.#isAsking = true;
     try {
       const end = this.#until && { until: this.#until };
@@ -70,7 +70,7 @@ export class Removals {
       do {
         const done = await this.#desk.removeMessages({ ...which, cursor: this.#cursor });
         this.#cursor = done.nextCursor;
-        told(done);
+        onProgress(done);
       } while (this.#cursor !== null && this.state === state);
       return this.#cursor === null;
     } catch (error) {

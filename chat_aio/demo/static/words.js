@@ -125,8 +125,8 @@ function baseOf(tag) {
 
 function directionOf(code) {
   const tag = new Intl.Locale(code);
-  const { direction: told } = tag.getTextInfo?.() ?? tag.textInfo ?? {};
-  return told ?? (RIGHT_TO_LEFT.includes(tag.language) ? "rtl" : "ltr");
+  const { direction: known } = tag.getTextInfo?.() ?? tag.textInfo ?? {};
+  return known ?? (RIGHT_TO_LEFT.includes(tag.language) ? "rtl" : "ltr");
 }
 
 function formOf(found, { isOwn = false, count = 0 }) {

@@ -1,4 +1,4 @@
-/** Above the text of a composer: what is being answered or edited, and what went wrong. */
+/** Above the text of a composer: the message that is edited or replied to, and a problem. */
 
 import { setText } from "../../../browser/dom.js";
 import { say } from "../words.js";

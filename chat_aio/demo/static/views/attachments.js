@@ -67,7 +67,7 @@ class ImageRow {
     this.#attachment = attachment;
     const { id, name, width, height } = attachment;
     setAttribute(this.#image, "alt", name);
-    // So large it is from the beginning: what stands below does not move when the image comes.
+    // The final size from the start: rows below do not move when the image has loaded.
     const scale = Math.min(1, WIDEST_PX / width, HIGHEST_PX / height);
     setAttribute(this.#image, "width", Math.round(width * scale));
     setAttribute(this.#image, "height", Math.round(height * scale));

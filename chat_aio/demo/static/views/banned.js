@@ -1,4 +1,4 @@
-/** What is left of the page to somebody who is banned. */
+/** The page of a banned user. */
 
 import { setText } from "../../../browser/dom.js";
 import { say } from "../words.js";

@@ -1,4 +1,4 @@
-/** Who is banned, for moderators: since when, why, until when; and banning somebody. */
+/** Bans, for moderators: their users, times and reasons; and the form of a new one. */
 
 import { avatar, element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { shortMomentOf } from "../times.js";
@@ -19,7 +19,7 @@ export class BansSection {
   #casework;
   #people;
 
-  /** `ban()` asks whom, why and until when. */
+  /** `ban()` opens the form. */
   constructor(casework, people, ban) {
     this.#casework = casework;
     this.#people = people;
@@ -120,7 +120,7 @@ function textarea(name) {
   return element("textarea", { name, rows: 3, maxlength: MOST_REASON });
 }
 
-/** The form's moment is the clock's of whoever fills it in. */
+/** The time in the form is in the moderator's time zone. */
 function banFrom(given) {
   const until = given.get("until");
   return {

@@ -17,7 +17,7 @@ const FEW_EMOJI = new RegExp(`^(?:(?:${FLAG}|${EMOJI}(?:\\u200D${EMOJI})*)\\s?){
 export function markedUp(text, mentioned, people) {
   const lines = (written) => inlineOf(written, mentioned).map((piece) => pieceNode(piece, people));
   const [first, ...others] = blocksOf(text);
-  // As it was written: nothing stands around a text that is nothing else.
+  // Unchanged: a plain text has no element around it.
   if (others.length === 0 && first?.kind === "text") return lines(first.text);
   return [first, ...others].filter(Boolean).map((block) => blockNode(block, lines));
 }
@@ -45,7 +45,7 @@ export class MessageBody {
     const text = isDeleted ? say("message.deleted") : body;
     const named = (id) => ({ id, name: this.#people.nameOf(id) });
     const mentioned = isDeleted ? [] : mentions.map(named);
-    // What is chosen in it, or has the focus, stays while reactions come and go.
+    // The selection and the focus in it are kept when reactions change.
     const shown = JSON.stringify([text, mentioned]);
     if (shown === this.#shown) return;
     this.#shown = shown;

@@ -66,7 +66,7 @@ export class ChannelDirectory {
     };
   }
 
-  /** The button that one asked with is gone. */
+  /** The button that was pressed is gone. */
   #keepFocus() {
     if (document.activeElement === document.body) this.focus();
   }
@@ -85,7 +85,7 @@ export class ChannelDirectory {
     }
   }
 
-  /** How it is joined may have changed since the list was shown: the answer tells. */
+  /** How it is joined may have changed since the list was shown: the answer has the new state. */
   async #ask(channel, message) {
     try {
       if (await this.#directory.join(channel, message)) this.#needs.go(channel.conversationId);

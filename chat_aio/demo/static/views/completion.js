@@ -25,8 +25,8 @@ export class Completion {
   channels = () => [];
 
   /**
-   * `choose(meant, {start, end})` is told who or what is meant, a person, {channel, name} or
-   * {emoji, name}, and which part of the text it is.
+   * `choose(meant, {start, end})` is called with the choice, a person, {channel, name} or
+   * {emoji, name}, and its range in the text.
    */
   constructor(input, list, people, choose) {
     this.#input = input;
@@ -75,7 +75,7 @@ export class Completion {
     return true;
   }
 
-  /** What is being named in front of the caret: {start, found, label}, or null. */
+  /** The choices for the word before the caret: {start, found, label}, or null. */
   #begunAt(text, caret) {
     const emoji = emojiBegunAt(text, caret);
     if (emoji) return { ...emoji, label: say("emoji.title") };

@@ -5,7 +5,7 @@ import { say } from "../words.js";
 
 export class ComposerNote {
   #words = element("p", { role: "status" });
-  /** It is not read out each second: that one waits is said above. */
+  /** It is not read out each second: the pause is announced above. */
   #left = element("p", { role: "timer" });
   node = element("div", { class: "composer-note" }, this.#words, this.#left);
 

@@ -1,6 +1,6 @@
 /**
- * Where a message is written, answered or edited. Each place keeps what was begun in it, and the
- * browser does.
+ * The composer of messages, replies and edits. Each place has its draft, which the
+ * browser keeps as well.
  */
 
 import { linkToConversation } from "../address.js";
@@ -38,12 +38,12 @@ export class Composer {
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
-   * written)` rejects if that fails; `needs.remove(message)` asks whether to delete what nothing
-   * is left of; `needs.editLast()` is asked for from an empty text;
-   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
+   * written)` rejects if that fails; `needs.remove(message)` asks whether to delete a message
+   * that is now empty; `needs.editLast()` is called from an empty text;
+   * `needs.typed(isBlank)` is called on typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * lets one choose; `needs.kept` is what the browser keeps; `needs.uploads` what goes with the
-   * next message.
+   * offers a choice; `needs.kept` is the storage of the browser; `needs.uploads` has the files of
+   * the next message.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -68,7 +68,7 @@ export class Composer {
   }
 
   /**
-   * `place` is what is written in (null: nothing), `find(id)` looks up a message of it as it is
+   * `place` is the open place (null: none), `find(id)` looks up a message of it as it is
    * now, `mentionable` are the ids of those who can be mentioned. Where it `isClosed` nobody writes.
    */
   show(place, { placeholder = "", mentionable = [], find = () => null, isClosed = false } = {}) {
@@ -81,7 +81,7 @@ export class Composer {
     this.#showLock();
   }
 
-  /** Why one cannot write: `closed` are words; while one waits, what is written stays where it is. */
+  /** Why it is closed: `closed` is a text; the draft is kept while it is. */
   explain({ closed, wait }) {
     this.#note.show({ closed, wait });
     this.#isWaiting = wait.seconds > 0;
@@ -105,7 +105,7 @@ export class Composer {
     this.#input.focus();
   }
 
-  /** What was begun waits until the edit is done, a reply as well. */
+  /** The draft, or the reply, is kept until the edit ends. */
   edit(message) {
     if (this.#draft.about?.kind === "edit") this.#cancel();
     this.complain("");
@@ -119,8 +119,8 @@ export class Composer {
   }
 
   /**
-   * What could not be sent is written anew, in front of what has been begun since. The focus stays
-   * where it is if nobody has asked for it.
+   * Put an unsent message back, in front of the current draft. The focus stays where it is if the
+   * user has not requested this.
    */
   takeBack(place, { body, mentions = [], replyTo }, { isAsked = true } = {}) {
     if (place === this.#place) {
@@ -157,7 +157,7 @@ export class Composer {
     this.#drafts.set(this.#place, this.#draft);
   }
 
-  /** What was begun in a place, since the page was opened or before. */
+  /** The draft of a place, also from before the page was opened. */
   #draftOf(place) {
     const draft = this.#drafts.get(place);
     const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
@@ -167,7 +167,7 @@ export class Composer {
     return { ...newDraft(), text: kept.text, chosen, about };
   }
 
-  /** What is written, for when the page is opened again. An edit ends with the page. */
+  /** Store the draft for the next page. An edit ends with the page. */
   #keep(place, { text, chosen, about }) {
     const replyTo = about ? previewOf(about.message) : null;
     const written = { text, mentions: [...chosen.keys()], replyTo };
@@ -186,7 +186,7 @@ export class Composer {
     this.#show();
   }
 
-  /** The message that this is about may change meanwhile, or go. */
+  /** The message that is edited or replied to may change in the meantime, or be deleted. */
   #follow(find) {
     const { about } = this.#draft;
     const now = about && find(about.message.id);
@@ -253,14 +253,14 @@ export class Composer {
     }
   }
 
-  /** Something else may be written meanwhile. */
+  /** The draft may have changed in the meantime. */
   #complainOf(draft, error) {
     const problem = problemOf(error);
     const isThere = draft === this.#draft;
     this.complain(isThere ? problem : say("composer.unsaved", { problem }));
   }
 
-  /** Another place is open meanwhile: there what was begun before the edit comes back later. */
+  /** Another place is open in the meantime: the draft from before the edit returns later. */
   #forget(draft) {
     for (const [place, kept] of this.#drafts) {
       if (kept === draft) this.#drafts.set(place, draft.about.before);
@@ -323,14 +323,14 @@ export class Composer {
     this.#fit();
   }
 
-  /** What is being saved is not changed meanwhile: it would be lost. */
+  /** A text that is being saved cannot be changed: the change would be lost. */
   #showLock() {
     const isLocked = this.#isClosed || this.#draft.isSaving;
     this.#input.readOnly = isLocked;
     this.#emoji.disabled = isLocked;
   }
 
-  /** Where it is narrower, as beside a thread, the text has more lines. */
+  /** Where it is narrower, as next to a thread, the text has more lines. */
   #resized() {
     if (this.#input.clientWidth !== this.#width) requestAnimationFrame(() => this.#fit());
   }
@@ -350,14 +350,14 @@ function replyAbout({ excerpt, ...answered }) {
   return { kind: "reply", message: { ...answered, body: excerpt, deletedAt: null } };
 }
 
-/** What is said of a text that is longer than a message can be; of others nothing. */
+/** The notice of a text that is longer than a message may be; of others none. */
 function tooLong(text) {
   // Characters outside of the basic plane have two units each.
   const count = text.length > MOST_CHARACTERS ? [...text].length : 0;
   return count > MOST_CHARACTERS ? say("composer.tooLong", { count, most: MOST_CHARACTERS }) : "";
 }
 
-/** What stands for a person, a conversation or an emoji in the text. */
+/** The text that names a person, a conversation or an emoji. */
 function textOf({ emoji, channel, name }) {
   if (emoji) return emoji;
   // Names change, and several may have one: shown is the name.

@@ -1,4 +1,4 @@
-/** A message for moderators: what was written around it, what it was before, and removing it. */
+/** A message for moderators: its context, its versions, and its removal. */
 
 import { element, Rows, setText } from "../../../browser/dom.js";
 import { momentOf, shortMomentOf } from "../times.js";
@@ -31,7 +31,7 @@ export class ContextDialog {
   #messageId = null;
   #message = null;
 
-  /** `standing(userId)` shows what is known of somebody. */
+  /** `standing(userId)` shows the record of a user. */
   constructor(desk, people, standing) {
     this.#desk = desk;
     this.#people = people;
@@ -76,7 +76,7 @@ export class ContextDialog {
     this.#earlier.node.scrollIntoView({ block: "nearest" });
   }
 
-  /** Another message may have been opened meanwhile. */
+  /** Another message may have been opened in the meantime. */
   async #load() {
     const asked = this.#messageId;
     const { message, messages } = await this.#desk.lookAtMessage(asked);

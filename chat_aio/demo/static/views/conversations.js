@@ -21,7 +21,7 @@ export class ConversationList {
   #visible = new Set();
 
   /**
-   * `needs.hrefOf(id)` is where a row leads, `needs.presence` knows who is here.
+   * `needs.hrefOf(id)` is where a row leads, `needs.presence` has the online users.
    * `needs.preview(id)` and `needs.more()` are called for rows that come into view without their
    * last message, and at the end of the list.
    */
@@ -48,7 +48,7 @@ export class ConversationList {
     this.#askForMissing();
   }
 
-  /** The row that has the focus keeps it, wherever one has scrolled, or it has moved, meanwhile. */
+  /** The focused row keeps the focus, even if it was moved or scrolled away. */
   #focusedOutside(from, to) {
     const { conversations } = this.#store;
     const focused = document.activeElement?.closest("#conversations li")?.dataset.id;

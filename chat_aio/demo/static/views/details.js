@@ -1,6 +1,6 @@
 /**
- * The details of a conversation, beside it: what one keeps away from oneself; of a group its
- * settings, who is in it, who can come in and how.
+ * The details of a conversation, next to it: mute and block; of a group its settings, its members,
+ * and how users join.
  */
 
 import { setAttribute, setText } from "../../../browser/dom.js";
@@ -33,7 +33,7 @@ export class DetailsPanel {
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` knows who is here, `needs.waiting` who asks to be let in,
+   * `needs.presence` has the online users, `needs.waiting` the join requests,
    * `needs.admissionTo(id)` brings links and requests,
    * `needs.goToMessage(message)` shows one, and `needs.hrefOf(conversationId, part?)` is where links
    * lead.
@@ -74,9 +74,9 @@ export class DetailsPanel {
     this.#showGroup(openDetails?.type === "group" ? openDetails : null);
   }
 
-  /** Somebody asks to be let in, or was answered, or banned. */
-  tell(event) {
-    this.#admission?.tell(event);
+  /** After an event of a join request or a ban. */
+  receive(event) {
+    this.#admission?.receive(event);
   }
 
   get #groupSections() {
@@ -122,7 +122,7 @@ export class DetailsPanel {
     const ids = group.participants.map((participant) => participant.userId).join(" ");
     const { status } = this.#store;
     const isBack = status === "live" && this.#shownStatus !== "live";
-    // Who comes in may have used a link, or was asking.
+    // New members may have used an invite, or had a join request.
     if (isOther || isBack || ids !== this.#shownIds) this.#admission.reload();
     this.#shownIds = ids;
     this.#shownStatus = status;

@@ -1,4 +1,4 @@
-/** A dialog that says what went wrong; Escape and its first button close it. */
+/** A dialog that shows an error; Escape and its first button close it. */
 
 import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
@@ -16,7 +16,7 @@ export class Dialog {
 
   /**
    * `given` are {heading?, submit?, cancel?, isDanger?, kind?}: `submit` is the word on its button,
-   * if it has one, `kind` the class of what looks otherwise. `content` stands in its form.
+   * if it has one, `kind` an additional class. `content` is put in its form.
    */
   constructor(given, ...content) {
     const { heading = "", submit = null, cancel = say("common.cancel"), isDanger = false } = given;
@@ -51,7 +51,7 @@ export class Dialog {
     this.#dialog.addEventListener("close", act);
   }
 
-  /** Do what was chosen, once; it stays open, with the reason, if that fails (then false). */
+  /** Act on the choice, once; it stays open, with the reason, if that fails (then false). */
   async finish(work) {
     if (this.#isBusy) return false;
     this.#isBusy = true;
@@ -116,9 +116,9 @@ export class Dialog {
 }
 
 /**
- * Close it when one presses beside it, which lands on the dialog element itself: what it shows lies
- * in a part of it. So does the click of a press that begins inside and ends beside it, as when a
- * text is chosen: that one does not close it.
+ * Close it on a click outside of its content, whose target is the dialog element itself. A press
+ * that begins inside and ends outside, as when a text is selected, has the same target: it does not
+ * close it.
  */
 export function closeFromBeside(dialog) {
   let isFromBeside = false;

@@ -57,7 +57,7 @@ export class ForwardDialog {
   #people;
   #needs;
   #message = null;
-  /** One for each target: what was forwarded there once is not forwarded again. */
+  /** A key for each target: a message is forwarded there only once. */
   #keys = new Map();
 
   constructor(store, people, needs) {

@@ -54,7 +54,7 @@ export class FirstSteps {
   }
 }
 
-/** It opens a window of its own. */
+/** It opens a separate window. */
 function link(words, href) {
   return element("a", { href, target: "_blank", rel: "noopener" }, words);
 }

@@ -1,4 +1,4 @@
-/** What stands around list and log: who one is, the connection, the open conversation's head. */
+/** The frame around list and log: the user, the connection, the title of the open conversation. */
 
 import { addressOf } from "../address.js";
 import { setAttribute, setAvatar, setText } from "../../../browser/dom.js";
@@ -70,7 +70,7 @@ export class Frame {
     setText(this.#notice, words);
   }
 
-  /** Below the title: whether the other one is here, or who is in a group. */
+  /** Below the title: whether the other user is online, or the members of a group. */
   #showAbout(open) {
     const otherId = open && this.#people.otherIn(open);
     this.#presence.watch("head", otherId ? [otherId] : []);
@@ -80,7 +80,7 @@ export class Frame {
     setText(this.#subtitle, words || (open ? aboutOf(open, this.#people) : ""));
   }
 
-  /** What stands beside the conversation, or before it where there is no room for both. */
+  /** The panel next to the conversation, or in front of it where there is no room for both. */
   #beside() {
     if (this.#store.openThread) return "thread";
     return this.#store.openDetails ? "details" : null;
@@ -104,7 +104,7 @@ export class Frame {
   }
 }
 
-/** A group's topic, in one line, before who is in it. */
+/** A group's topic, in one line, before its members. */
 function aboutOf(group, people) {
   const topic = group.topic?.replace(/\s+/gu, " ");
   return [topic, people.subtitleOf(group)].filter(Boolean).join(" · ");

@@ -41,7 +41,7 @@ export class Gallery {
   open(message, attachment, read) {
     this.#read = read;
     this.#turnTo(imageKeyOf(message, attachment));
-    // What cannot be pressed does not get the focus.
+    // A disabled button cannot have the focus.
     this.#dialog.open();
   }
 

@@ -117,12 +117,12 @@ export class InviteDialog {
   }
 }
 
-/** What somebody says who asks to be let in. */
+/** The note of a join request. */
 export function noteInput() {
   return element("textarea", { name: "message", rows: 3, maxlength: MOST_NOTE });
 }
 
-/** Asking to join, with a note: `ask(channel, message)`. */
+/** A request to join, with a note: `ask(channel, message)`. */
 export class AskDialog {
   #dialog = new Dialog(
     { heading: say("join.ask"), submit: say("join.ask") },

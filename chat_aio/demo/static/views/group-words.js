@@ -1,4 +1,4 @@
-/** What the page says of groups: how they are found and joined, how large they are. */
+/** Texts about groups: how they are found and joined, and their size. */
 
 import { choiceOf, say } from "../words.js";
 
@@ -75,7 +75,7 @@ export function countOf(participantCount) {
   return say("group.count", { count: participantCount });
 }
 
-/** A group without a name, to somebody who does not see who is in it. */
+/** The title of a group without a name, for users who cannot see its members. */
 export function nameOf({ name }) {
   return name ?? say("group.nameless");
 }

@@ -1,4 +1,4 @@
-/** All that is about groups: a new one, the details beside one, the channels, an invite link. */
+/** The views of groups: the dialog for a new one, details, channels, an invite link. */
 
 import { GroupAccess } from "../group-access.js";
 import { Directory } from "../directory.js";
@@ -12,14 +12,15 @@ export class GroupViews {
   #details;
   #directory;
   #invitation;
-  /** The screens of their own, by name: `open(code)`, `focus()` and `show()`. */
+  /** The separate screens, by name: `open(code)`, `focus()` and `show()`. */
   screens;
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` knows who is here, `needs.waiting` who asks to be let in, `needs.hrefOf(conversationId, part?)` is an address,
+   * `needs.presence` has the online users, `needs.waiting` the join requests,
+   * `needs.hrefOf(conversationId, part?)` returns an address,
    * `needs.go(conversationId)` opens a conversation, `needs.goToMessage(message)` a message,
-   * `needs.enter(conversationId)` opens a conversation in the place of what is shown.
+   * `needs.enter(conversationId)` opens a conversation in place of the screen.
    */
   constructor(chat, store, people, needs) {
     const { groups, boundaries, reporting, presence, waiting } = needs;
@@ -42,14 +43,14 @@ export class GroupViews {
     this.#details.focus({ isClosed });
   }
 
-  /** Somebody asks to be let in, or was answered. */
-  tellJoinRequest(event) {
-    for (const view of [this.#details, this.#directory, this.#invitation]) view.tell(event);
+  /** After an event of a join request. */
+  receiveJoinRequest(event) {
+    for (const view of [this.#details, this.#directory, this.#invitation]) view.receive(event);
   }
 
-  /** Somebody is banned from a group, or the ban is lifted. */
-  tellBan(event) {
-    this.#details.tell(event);
+  /** A user is banned from a group, or the ban is lifted. */
+  receiveBan(event) {
+    this.#details.receive(event);
   }
 
   show() {

@@ -1,4 +1,4 @@
-/** What has happened in a group, in words. */
+/** The texts of the events of a group. */
 
 import { listOf, say } from "../words.js";
 

@@ -17,7 +17,7 @@ export class HeldSection {
   #store;
   #people;
 
-  /** `standing(userId)` shows what is known of somebody. */
+  /** `standing(userId)` shows the record of a user. */
   constructor(casework, store, people, standing) {
     this.#casework = casework;
     this.#store = store;
@@ -99,7 +99,7 @@ class HeldRow {
     setText(this.#about, aboutOf(held, place, by));
     setText(this.#rule, held.reason);
     setText(this.#body, held.body);
-    // Whoever has begun to release it may not have come to the end; nobody can discard it.
+    // Its release has begun, and may not be complete: it cannot be discarded.
     this.#discard.hidden = by !== null;
     setAttribute(this.#standing, "aria-label", labelOf(this.#standing, sender));
     for (const button of [this.#discard, this.#release]) {

@@ -1,4 +1,4 @@
-/** The screen of an invite link: what it leads to, and the way in. */
+/** The screen of an invite link: its group, and a button to join. */
 
 import { setAvatar, setText } from "../../../browser/dom.js";
 import { joinProblemOf } from "../problems.js";
@@ -87,7 +87,7 @@ export class InviteScreen {
     try {
       await this.#invitation.accept(message);
     } catch (error) {
-      // Who has invited one may know why.
+      // The inviting user may know why.
       const inviter = this.#people.nameOf(this.#invitation.preview?.invitedBy);
       setText(this.#problem, joinProblemOf(error, inviter));
     } finally {

@@ -1,4 +1,4 @@
-/** The choice of the page's language: on the first screen, and beside who one is. */
+/** The choice of the page's language: on the first screen, and next to the user's name. */
 
 import { element } from "../../../browser/dom.js";
 import { language, languagesToChoose, speak } from "../words.js";

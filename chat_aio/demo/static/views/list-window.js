@@ -49,7 +49,7 @@ export class ListWindow {
     return this.#list.firstElementChild?.offsetHeight || ROW_PX;
   }
 
-  /** Half of what is beyond may come into view before other rows are put there. */
+  /** Half of the rows outside may be scrolled into view before the rows are replaced. */
   #isOutside() {
     const [first, last] = this.#inView();
     const isAbove = this.#from > 0 && first - this.#from < BEYOND / 2;

@@ -1,4 +1,4 @@
-/** What stands between messages. */
+/** The rows between messages. */
 
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
@@ -24,7 +24,7 @@ export class UnreadRow {
     this.#read.addEventListener("click", markRead);
   }
 
-  /** `count` is how many there were; 0 of what has come since. */
+  /** `count` is the number of unread messages; 0 if they arrived since. */
   show({ count }) {
     const words = count > 1 ? say("timeline.newMessages", { count }) : say("timeline.new");
     setText(this.#words, words);

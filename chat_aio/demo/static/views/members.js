@@ -1,4 +1,4 @@
-/** Who is in a group, and what its admins can do about it; leaving it, for everybody. */
+/** The members of a group, the actions of its admins, and the button to leave it. */
 
 import { element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";

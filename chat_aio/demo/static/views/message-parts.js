@@ -1,4 +1,4 @@
-/** What a message has beside its body: where it comes from, what it answers, what others did. */
+/** The parts of a message besides its body: its source, the quoted message, reactions. */
 
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
@@ -120,7 +120,7 @@ export class ThreadLink {
   }
 }
 
-/** Beside the time of one's own: delivered, read. In a log whatever comes is read out; not this. */
+/** Next to the time of an own message: delivered, read. Screen readers do not announce changes. */
 export class Ticks {
   node = element("span", { class: "ticks", role: "img", "aria-live": "off", hidden: true });
 

@@ -29,10 +29,9 @@ export class MessageTools {
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
-   * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
-   * `needs.groups` pins, `needs.kept` is what the browser keeps, `needs.urlOf(id)` is where a file
-   * is, `needs.receipts` tell how far one's own messages have come,
-   * `needs.desk` is the moderators'.
+   * message, `needs.composer(isThread)` is the composer, `needs.report(message)` opens the dialog,
+   * `needs.groups` pins, `needs.kept` is the storage of the browser, `needs.urlOf(id)` the address
+   * of a file, `needs.receipts` has the receipts of own messages, `needs.desk` is the moderators'.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -97,7 +96,7 @@ export class MessageTools {
     this.#readers.show();
   }
 
-  /** Those that are held of what is open. */
+  /** The loaded messages of the open conversation, or of its thread. */
   #messages(isThread) {
     const { openThread, openId } = this.#store;
     if (!isThread) return openId === null ? [] : this.#store.timeline(openId).messages;
@@ -132,7 +131,7 @@ export class MessageTools {
     ];
   }
 
-  /** What it was before, for moderators; nobody else is told that there was something. */
+  /** Former versions, for moderators; other users do not see that there are any. */
   #looking(message) {
     const isChanged = message.editedAt || message.deletedAt;
     if (!this.#people.isModerator || !isChanged) return [];
@@ -140,14 +139,14 @@ export class MessageTools {
     return [{ name: "versions", label: say("message.versions"), act }];
   }
 
-  /** In a direct conversation the mark beside the time says it all. */
+  /** In a direct conversation the mark next to the time is enough. */
   #reading(message) {
     if (this.#store.conversation(message.conversationId)?.type !== "group") return [];
     const act = () => this.#readers.open(message);
     return [{ name: "read", label: say("message.readers"), act }];
   }
 
-  /** Pinning or unpinning, for who may. */
+  /** Pin or unpin, for users who may. */
   #pinning({ id, conversationId }, composer) {
     const conversation = this.#store.conversation(conversationId);
     if (!conversation || !mayPinIn(conversation, this.#people)) return [];
@@ -182,7 +181,7 @@ export class MessageTools {
     this.#needs.go(conversationId, rootId);
   }
 
-  /** To what a message answers: in the thread if that stands there, else in the main list. */
+  /** Go to the quoted message: in the thread if it is there, else in the main list. */
   #jump({ replyToMessageId: id, conversationId, threadRootMessageId: rootId }, isThread) {
     const parent = this.#store.message(conversationId, id);
     const isInThread = parent ? [parent.id, parent.threadRootMessageId].includes(rootId) : isThread;

@@ -1,4 +1,4 @@
-/** The moderators' screen: what was reported, what is held, and who is banned. */
+/** The moderators' screen: reports, held messages and bans. */
 
 import { setText } from "../../../browser/dom.js";
 import { numberOf } from "../words.js";

@@ -28,7 +28,7 @@ export class Narrowing {
     this.node = element("details", {}, summary, this.#fields, this.#suggestions);
   }
 
-  /** As the service takes it; moments are the clock's of whoever fills them in. */
+  /** As the service expects it; times are in the user's time zone. */
   get given() {
     const given = {
       conversationId: this.#conversation.value.trim(),

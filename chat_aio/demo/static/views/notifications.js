@@ -19,7 +19,7 @@ export class SystemNotifications {
     icon("bell"),
   );
 
-  /** `go(message)` shows a message where it stands. */
+  /** `go(message)` shows a message in its place. */
   constructor(store, people, go) {
     this.#store = store;
     this.#people = people;
@@ -29,7 +29,7 @@ export class SystemNotifications {
   }
 
   /** A message of somebody else has come. */
-  tell(message) {
+  receive(message) {
     const { conversationId, mentions = [], senderId } = message;
     const conversation = this.#store.conversation(conversationId);
     const isGranted = "Notification" in window && Notification.permission === "granted";
@@ -57,7 +57,7 @@ export class SystemNotifications {
     this.#show();
   }
 
-  /** The browser asks once; its answer stays. */
+  /** The browser asks the user once, and keeps the answer. */
   #show() {
     this.#button.hidden = !("Notification" in window) || Notification.permission !== "default";
   }

@@ -29,7 +29,7 @@ export class Palette {
   #shown = "";
 
   /**
-   * `needs.titleIn(conversationId)` names one; `needs.goTo(found)` goes to what was found: a
+   * `needs.titleIn(conversationId)` names one; `needs.goTo(found)` goes to a result: a
    * person, a conversation, a message.
    */
   constructor(finder, people, needs) {
@@ -93,7 +93,7 @@ export class Palette {
     this.show();
   }
 
-  /** Whoever types quickly means what is typed, not what was found before. */
+  /** Enter refers to the typed text, not to earlier results. */
   #catchUp() {
     if (this.#input.value.trim() === this.#finder.query) return;
     this.#pause(() => {});

@@ -1,4 +1,4 @@
-/** The pinned messages of a conversation: each leads to where it stands. */
+/** The pinned messages of a conversation: each is a link to its place. */
 
 import { element, Rows, setText } from "../../../browser/dom.js";
 import { momentOf } from "../times.js";

@@ -1,4 +1,4 @@
-/** Small panels beside the button that opened them. */
+/** Small panels next to the button that opened them. */
 
 import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
@@ -16,21 +16,21 @@ export class Popover {
     panel.addEventListener("toggle", ({ newState }) => {
       if (newState === "closed") this.#row?.removeAttribute("data-active");
     });
-    // Escape closes this, not what it stands in as well.
+    // Escape closes only this, not the panel around it.
     panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape") event.stopPropagation();
     });
   }
 
   /**
-   * Beside a button; the row that the button stands in shows its tools all the while. The focus
-   * goes to `first`.
+   * Next to a button; the row of the button shows its tools while this is open. The focus goes to
+   * `first`.
    */
   open(button, first = this.#panel.querySelector("button")) {
     this.#row?.removeAttribute("data-active");
     this.#row = button.closest(".message");
     this.#row?.setAttribute("data-active", "");
-    // Read out as a part of where its button stands.
+    // Screen readers read it as a part of the region of its button.
     button.closest("main, .beside").append(this.#panel);
     this.#panel.showPopover();
     this.#place(button.getBoundingClientRect());

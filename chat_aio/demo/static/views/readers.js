@@ -1,4 +1,4 @@
-/** Who has read a message of one's own in a group, whom it has reached, and who is left. */
+/** The readers of an own message in a group, and the members with and without a delivery. */
 
 import { avatar, element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";

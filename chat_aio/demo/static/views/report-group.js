@@ -80,7 +80,7 @@ export class ReportGroupRow {
     if (this.#note.value === before) this.#note.value = moderatorNote ?? "";
   }
 
-  /** What is resolved or dismissed stays so. */
+  /** Resolved and dismissed reports stay so. */
   #showButtons({ targetType, latest: { status } }, title) {
     const isOver = !["open", "triaged"].includes(status);
     this.#note.readOnly = isOver;
@@ -108,7 +108,7 @@ function aboutOf({ reporterUserId, createdAt, evidence }, people) {
   return [...written, say("reports.by", by)].join(" · ");
 }
 
-/** What was there when it was reported. */
+/** The evidence: the target as it was when it was reported. */
 function wordsOf({ targetType, body, deletedAt, participantIds }, people) {
   if (targetType === "user") return "";
   if (targetType === "message") return deletedAt ? say("message.deleted") : body;

@@ -1,4 +1,4 @@
-/** The queue of reports, for moderators: what was reported, and what becomes of it. */
+/** The queue of reports, for moderators: their targets and their status. */
 
 import { element, Rows } from "../../../browser/dom.js";
 import { say } from "../words.js";

@@ -1,4 +1,4 @@
-/** Who asks to be let into a group, for its admins. */
+/** The join requests of a group, for its admins. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { agoOf, momentOf } from "../times.js";

@@ -1,4 +1,4 @@
-/** Who is banned from a group, for its admins. */
+/** The bans from a group, for its admins. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { agoOf, momentOf } from "../times.js";

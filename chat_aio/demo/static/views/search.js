@@ -1,4 +1,4 @@
-/** The search box above the list, and what it finds in the list's place. */
+/** The search box above the list, and its results in place of the list. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { excerpted, highlighted } from "../terms.js";
@@ -29,7 +29,7 @@ export class SearchView {
   #pause = later(PAUSE_MS);
 
   /**
-   * `filter` finds the people and conversations that have what is typed in their names. `goTo(found)`
+   * `filter` finds people and conversations by their names. `goTo(found)`
    * goes to one of those, `goToMessage(message)` to a message that was found.
    */
   constructor(search, store, people, { filter, goTo, goToMessage }) {
@@ -84,7 +84,7 @@ export class SearchView {
     setText(label.querySelector("span"), say("search.onlyIn", { title }));
   }
 
-  /** The list, as far as it has what is typed in its names. */
+  /** The rows of the list whose names match. */
   #showPlaces(found) {
     const stateOf = (place) => {
       const { picture, ...words } = shownOf(place, this.#people, () => "");
@@ -122,7 +122,7 @@ export class SearchView {
     this.#input.focus();
   }
 
-  /** On a phone the results make room; beside a conversation they stay. */
+  /** On a phone the results make room; next to a conversation they stay. */
   #leave(go) {
     this.#isOpened = false;
     if (matchMedia("(max-width: 44rem)").matches) this.close();

@@ -1,4 +1,4 @@
-/** A part of the details: a heading with a button, what went wrong, and what is in it. */
+/** A part of the details: a heading with a button, a problem, and the content. */
 
 import { element, setAttribute, setHidden, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
@@ -12,7 +12,7 @@ export class Section {
   #isBusy = false;
   node;
 
-  /** `actions` are buttons beside the heading. */
+  /** `actions` are buttons next to the heading. */
   constructor(title, actions, ...content) {
     made += 1;
     const id = `section-heading-${made}`;
@@ -35,7 +35,7 @@ export class Section {
     if (document.activeElement === document.body) this.#heading.focus();
   }
 
-  /** Do it, once at a time, and say why where it fails. Resolves to whether it was done. */
+  /** Do it, once at a time, and show the reason if it fails. Resolves to whether it was done. */
   async attempt(work) {
     if (this.#isBusy) return false;
     this.#isBusy = true;
@@ -44,7 +44,7 @@ export class Section {
     return isDone;
   }
 
-  /** Do it, also while something else is done, and say why where it fails. */
+  /** Do it, also while another action runs, and show the reason if it fails. */
   async explain(work) {
     this.complain("");
     try {
@@ -57,7 +57,7 @@ export class Section {
   }
 }
 
-/** Below a list that comes in pages: what it waits for, or that there is nothing. */
+/** Below a list with pages: that it is loading, or empty. */
 export class ListFoot {
   #hint = element("p", { class: "hint", role: "status" });
   #more = element("button", { type: "button", class: "quiet more" }, say("common.loadMore"));
@@ -92,7 +92,7 @@ export function smallButton(words, act, fields = {}) {
   return element("button", { ...common, ...fields }, words);
 }
 
-/** How a button is read out that stands there for each of many. */
+/** The accessible name of a button that every row of a list has. */
 export function labelOf(button, title) {
   return say("case.act", { act: button.textContent, title });
 }

@@ -1,4 +1,4 @@
-/** What moderators know of somebody, and what they do about them. */
+/** The record of a user, for moderators, and their actions. */
 
 import { element, Rows, setText } from "../../../browser/dom.js";
 import { shortMomentOf } from "../times.js";
@@ -24,7 +24,7 @@ export class StandingDialog {
   #needs;
   #userId = null;
 
-  /** `needs.ban(userId)` asks why and until when. */
+  /** `needs.ban(userId)` opens the form. */
   constructor(desk, people, needs) {
     this.#desk = desk;
     this.#people = people;
@@ -96,7 +96,7 @@ function reportsOf({ reportsReceived, unresolvedReportsReceived, reportsMade }) 
   return [say("standing.reportsReceived", received), made].join(" · ");
 }
 
-/** A list of what is known, under a line that sums it up. */
+/** A list of entries, below a line that sums them up. */
 class Facts {
   #list = element("ul", { class: "context" });
   #sum = element("p", { class: "terms", role: "status" });

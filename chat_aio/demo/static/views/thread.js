@@ -1,4 +1,4 @@
-/** The thread beside the conversation: its root, the replies, and where one writes another. */
+/** The thread next to the conversation: its root, the replies, and a composer. */
 
 import { setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
@@ -18,7 +18,7 @@ export class ThreadPanel {
   #composer;
   #files;
   #shownId = null;
-  /** The threads whose next reply stands in the conversation, too. */
+  /** The threads whose next reply is also sent to the conversation. */
   #alsoIn = new Set();
 
   /**
@@ -49,7 +49,7 @@ export class ThreadPanel {
     return this.#composer;
   }
 
-  /** Whether the next reply of a thread is to stand in the conversation, too. */
+  /** Whether the next reply of a thread is also sent to the conversation. */
   alsoSend(rootId, isAlso) {
     if (isAlso) this.#alsoIn.add(rootId);
     else this.#alsoIn.delete(rootId);

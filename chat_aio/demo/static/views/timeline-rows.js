@@ -1,4 +1,4 @@
-/** Which rows a timeline has: history, days, the line above what is unread, messages. No DOM. */
+/** The rows of a timeline: history, days, the line above unread messages, messages. No DOM. */
 
 import { unreadKey } from "../../../browser/unread-line.js";
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
@@ -8,12 +8,12 @@ import { happeningWords } from "./happening-words.js";
 const GROUP_MS = 5 * 60_000;
 /** One array for all, so that a row without any does not seem changed. */
 const NONE = [];
-/** What is said of a message's time: a render asks for it of each message that is held. */
+/** The texts of messages' times, which a render needs for all loaded messages. */
 const saidTimes = new WeakMap();
 
 /**
- * Rows of the open conversation's main list, as {kind, key, state}. `receipts` tell how far one's
- * own messages have come.
+ * Rows of the open conversation's main list, as {kind, key, state}. `receipts` has the receipts of
+ * own messages.
  */
 export function mainRows(store, people, receipts) {
   const conversation = store.open;
@@ -29,10 +29,10 @@ export function mainRows(store, people, receipts) {
   return [...rows, ...endRow(timeline), ...writingRows(store, people, null)];
 }
 
-/** What happened before anything was said, where the list is loaded to its beginning. */
+/** The events before the first message, if the list is loaded to its beginning. */
 function happeningsBefore({ isReady, older, messages }, happenings, people) {
   if (!isReady || older !== null) return [];
-  // Whoever is let into a group does not know yet what was said in it before.
+  // New members do not know the earlier messages of a group.
   const known = happenings.filter(({ userIds = [] }) => !userIds.includes(people.userId));
   return between(known, 0, messages[0]?.seq ?? Infinity, people);
 }
@@ -58,7 +58,7 @@ function beginningOf(title, isDirect) {
   return isDirect ? say("timeline.beginningWith", { title }) : say("timeline.beginning", { title });
 }
 
-/** What is on its way into the open conversation's main list, or into a thread of it. */
+/** The pending messages of the open conversation's main list, or of a thread of it. */
 export function draftsOf(store, rootId = null) {
   const isThere = ({ threadRootMessageId = null, alsoSendToMain }) =>
     threadRootMessageId === rootId || (rootId === null && alsoSendToMain);
@@ -86,12 +86,12 @@ function writingRows(store, people, rootId) {
   });
 }
 
-/** What is being sent stands behind the newest message. */
+/** Pending messages are shown after the newest message. */
 function entriesOf(timeline, drafts) {
   return [...(timeline.isReady ? timeline.messages : []), ...(timeline.newer ? [] : drafts)];
 }
 
-/** `root` is the message that stands above, and has its day there. */
+/** `root` is the message above the rows, whose day is shown there. */
 function rowsOf(entries, people, options) {
   const { firstUnreadId, unreadCount, isNamed, isInThread = false, root = null } = options;
   const { standingOf, happenings = NONE } = options;
@@ -140,13 +140,13 @@ function stateOf(message, people, isInThread) {
     mentionsMe: mentions.includes(people.userId) && !message.deletedAt,
     replyTo: message.replyTo ?? null,
     reactions: message.reactions ?? NONE,
-    // Of what is still on its way nobody can read the files.
+    // The files of a pending message cannot be read yet.
     attachments: (message.id !== null && message.attachments) || NONE,
     forwardedFrom: message.forwardedFrom ?? null,
     threadRootMessageId: message.threadRootMessageId ?? null,
     alsoSendToMain: Boolean(message.alsoSendToMain),
     threadSummary: isInThread ? null : (message.threadSummary ?? null),
-    // What is said of the newest reply depends on it.
+    // The text about the newest reply depends on it.
     today: dayKeyOf(Date.now()),
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),

@@ -30,11 +30,11 @@ export class TimelineView {
   #wantsEnd = false;
 
   /**
-   * `stage` holds the log. `read()` tells what to show, {timeline, rows, drafts, unread}, or null.
+   * `stage` holds the log. `read()` returns {timeline, rows, drafts, unread}, or null.
    *
-   * `tools` are what rows can do, and `older()`, `newer()`, `latest()` and `again()`, which ask for
-   * messages, `moved()`, which is told of scrolling, and `saw(messageId)`, of the last message that
-   * is before the reader's eyes.
+   * `tools` are the actions of rows, and `older()`, `newer()`, `latest()` and `again()`, which
+   * fetch messages, `moved()`, which is called on scrolling, and `saw(messageId)`, with the last
+   * visible message.
    */
   constructor(stage, read, tools) {
     this.#log = stage.querySelector("[role=log]");
@@ -56,7 +56,7 @@ export class TimelineView {
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
     const { timeline, isAtNewest } = this.#shown;
-    // What was missed while the line was broken is not before anybody's eyes yet.
+    // Messages that were missed while the connection was lost have not been visible yet.
     return this.#isBeforeEyes && isAtNewest && this.#position.isFollowing && !timeline.isStale;
   }
 
@@ -93,7 +93,7 @@ export class TimelineView {
     this.#afterShowing(shown);
   }
 
-  /** Whether to go where the newest message is: not to the end of what is held further back. */
+  /** Whether to go to the newest message: not to the end of a part further back. */
   #isEndWanted(before, drafts) {
     this.#wantsEnd ||= drafts.length > before.sent;
     if (!this.#shown.isAtNewest) return false;
@@ -138,7 +138,7 @@ export class TimelineView {
     };
   }
 
-  /** Those of the timeline, without the root that stands above a thread. */
+  /** Those of the timeline, without the root above a thread. */
   get #messages() {
     const root = this.#shown.timeline?.rootId;
     return [...this.#log.querySelectorAll(".message")].filter(({ dataset }) => dataset.id !== root);
@@ -169,7 +169,7 @@ export class TimelineView {
     const wanted = rows.find(({ state }) => state.message && state.message.id === this.#wantedId);
     const { timeline, isLoaded } = this.#shown;
     if (!wanted) {
-      // What is not found is not gone to when it comes by later.
+      // A message that is not found is not scrolled to when it is loaded later.
       if (isLoaded && !timeline.isAsking) this.#wantedId = null;
       return;
     }
@@ -192,7 +192,7 @@ export class TimelineView {
     this.#askForMore(timeline);
   }
 
-  /** What is let go, where too much is held, depends on where the reader is. */
+  /** The position of the reader decides which of too many loaded messages are dropped. */
   #noteWhere(timeline) {
     if (!this.#shown.isLoaded) return;
     timeline.isFollowed = this.#position.isFollowing;
@@ -222,7 +222,7 @@ function countEndingBy(messages, height) {
   return from;
 }
 
-/** The animation begins anew also where it has run before. */
+/** The animation starts again even if it has run before. */
 function pointAt(node) {
   node.removeAttribute("data-pointed");
   node.getBoundingClientRect();

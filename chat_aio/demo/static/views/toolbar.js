@@ -30,7 +30,7 @@ export class Toolbar {
     this.#more.setAttribute("aria-haspopup", "menu");
   }
 
-  /** Of what is deleted there is the menu alone, for who has something in it. */
+  /** Deleted messages have only the menu, if it has entries for the user. */
   show({ isHidden, isDeleted }) {
     this.node.hidden = isHidden;
     for (const button of this.#buttons) button.hidden = isDeleted && button !== this.#more;

@@ -1,4 +1,4 @@
-/** Below the messages: who is writing just now. Its line is always there, so that nothing moves. */
+/** Below the messages: the typing users. The line is always there, so that nothing moves. */
 
 import { setText } from "../../../browser/dom.js";
 import { listOf, say } from "../words.js";

@@ -53,7 +53,7 @@ export class Versions {
     setText(this.#hint, words);
   }
 
-  /** Resolves to whether they are shown: another message may have been asked for meanwhile. */
+  /** Resolves to whether they are shown: another message may be wanted by then. */
   async load(messageId) {
     this.#askedId = messageId;
     const versions = await this.#desk.listVersions(messageId);

@@ -1,4 +1,4 @@
-/** The first screen: who is using this window. */
+/** The first screen: the choice of the user. */
 
 import { addressAs } from "../address.js";
 import { avatar, element, setAvatar } from "../../../browser/dom.js";

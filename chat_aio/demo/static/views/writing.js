@@ -1,4 +1,4 @@
-/** What is written in the composers of the conversation and the thread, on its way to the service. */
+/** Sends the messages of the composers of the conversation and the thread. */
 
 import { isInMain } from "../../../browser/messages.js";
 import { say } from "../words.js";
@@ -14,8 +14,8 @@ export class Writing {
 
   /**
    * `needs.composerOf(rootId)` is the conversation's composer (null) or the thread's,
-   * `needs.uploads` what is added to each, `needs.go(conversationId, rootId)` opens a thread,
-   * `needs.alsoSend(rootId, isAlso)` says that its next reply is to stand in the conversation, too.
+   * `needs.uploads` has their files, `needs.go(conversationId, rootId)` opens a thread,
+   * `needs.alsoSend(rootId, isAlso)` sets whether its next reply is also sent to the conversation.
    */
   constructor(store, session, people, needs) {
     this.#store = store;
@@ -34,7 +34,7 @@ export class Writing {
     this.#session.typing.stopped(openId);
   }
 
-  /** What comes too soon waits where it was written, if nothing else has been begun there. */
+  /** A message that is too early for slow mode returns to its composer, unless that has a draft. */
   refused(draft, { code, retryAfter }) {
     if (code !== "SLOW_MODE" || !retryAfter) return;
     const { conversationId, threadRootMessageId: rootId = null, clientMessageId } = draft;
@@ -43,7 +43,7 @@ export class Writing {
     this.rewrite(clientMessageId, { isAsked: false });
   }
 
-  /** What was not sent goes back to where it was written. */
+  /** Put an unsent message back into its composer. */
   rewrite(clientMessageId, how = {}) {
     const draft = this.#session.sender.takeBack(clientMessageId);
     if (!draft) return;
@@ -56,7 +56,7 @@ export class Writing {
     if (isElsewhere) this.#needs.go(conversationId, rootId);
   }
 
-  /** What stands where one writes, and whether one cannot. */
+  /** The placeholder of the composer, and whether it is closed. */
   now(open) {
     if (!open) return { placeholder: "" };
     const words = this.#people.isAdminOf(open) ? null : writingIn(open);
@@ -75,7 +75,7 @@ export class Writing {
     }
   }
 
-  /** What one writes stands behind the newest message. */
+  /** New messages are shown after the newest message. */
   #goToEnd(timeline) {
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
