@@ -4,8 +4,8 @@
     FCM_ACCOUNT=service-account.json python examples/phones_by_fcm.py
 
 It was tested against a local server, and never against the real service: try it with your own
-project before you rely on it. The app registers its token after a login, and whenever Firebase gives
-it a new one:
+project before you rely on it. The app registers its token after a login, and whenever Firebase
+issues a new one:
 
     curl -H "X-User: ada" http://127.0.0.1:8000/api/chat/notifications/devices \\
       --json '{"kind": "fcm", "token": "THE TOKEN"}'

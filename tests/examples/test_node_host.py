@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from aiohttp import ClientSession, CookieJar
-from multidict import CIMultiDict
 from yarl import URL
 
 from tests.conftest import Database

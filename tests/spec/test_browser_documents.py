@@ -77,8 +77,8 @@ def test_the_element_is_documented() -> None:
     documented = {row[0].strip("| ") for row in table("Attribute", GUIDE)}
     (observed,) = re.findall(r"observedAttributes = (\[.*?\])", ELEMENT)
     assert documented == {*json.loads(observed), "token"}
-    told = {f"chat-aio:{found}" for found in re.findall(r'#tell\w*\("(\w+)"', ELEMENT)}
-    assert {row[0].strip("| ") for row in table("Event", GUIDE)} == told
+    dispatched = {f"chat-aio:{name}" for name in re.findall(r'#dispatch\w*\("(\w+)"', ELEMENT)}
+    assert {row[0].strip("| ") for row in table("Event", GUIDE)} == dispatched
     themes = " ".join(row[0] for row in table("Property", GUIDE))
     assert {*re.findall(r"--chat-aio-[\w-]+", themes)} == {*re.findall(r"--chat-aio-[\w-]+", VIEWS)}
 
