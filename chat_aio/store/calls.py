@@ -10,9 +10,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, Token
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pymongo
 
@@ -43,6 +43,15 @@ class Budget:
     paused_at: float = 0.0
     waited: float = 0.0
     paused: float = 0.0
+    _token: Token[tuple["Budget", ...]] | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _BUDGETS.set((*_BUDGETS.get(), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _BUDGETS.reset(self._token)
 
     def deadline_at(self, now: float) -> float:
         """The deadline, if a current pause ended now: a host's hook may call the chat."""
@@ -58,15 +67,10 @@ _BUDGETS: ContextVar[tuple[Budget, ...]] = ContextVar("chat_aio_budgets", defaul
 """The budgets of the running code. They nest: a search has less time than its request."""
 
 
-@contextmanager
-def budget(seconds: float) -> Iterator[Budget]:
-    """Limit all calls inside to `seconds` together, and to the rest of an outer budget."""
-    mine = Budget(time.monotonic() + seconds)
-    token = _BUDGETS.set((*_BUDGETS.get(), mine))
-    try:
-        yield mine
-    finally:
-        _BUDGETS.reset(token)
+def budget(seconds: float) -> Budget:
+    """Limit all calls inside to `seconds` together, and to the rest of an outer budget:
+    `with budget(seconds)`."""
+    return Budget(time.monotonic() + seconds)
 
 
 @contextmanager
