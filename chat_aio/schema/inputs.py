@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
@@ -70,7 +71,13 @@ class Input(BaseModel):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """The known fields of a JSON body as keyword arguments of the action; None where absent."""
         # Only known fields: an action has no parameter for the others, which are ignored.
-        return {name: body.get(field.alias or name) for name, field in cls.model_fields.items()}
+        return {name: body.get(alias) for name, alias in _aliases(cls)}
+
+
+@cache
+def _aliases(shape: type[Input]) -> tuple[tuple[str, str], ...]:
+    """The names of the fields of a shape, in Python and in JSON."""
+    return tuple((name, field.alias or name) for name, field in shape.model_fields.items())
 
 
 class Page(Input):
