@@ -117,7 +117,7 @@ async def test_it_opens_there_however_many_follow(visit: Visit, demo: Demo, read
     await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
     await expect(log.get_by_text("news 4", exact=True)).to_be_in_viewport()
     assert await log.locator(".message").count() <= MOST_AT_FIRST
-    first = [url for url in asked if f"/{place}/messages?" in url][0]
+    first = next(url for url in asked if f"/{place}/messages?" in url)
     assert "around" in first
     async with linus.expect_response("**/read?*"):
         pass

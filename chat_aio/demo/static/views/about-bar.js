@@ -1,6 +1,7 @@
 /** Above the text of a composer: the message that is edited or replied to, and a problem. */
 
 import { setText } from "../../../browser/dom.js";
+import { plainOf } from "../../../browser/plain.js";
 import { say } from "../words.js";
 
 export class AboutBar {
@@ -33,7 +34,7 @@ export class AboutBar {
     this.#bar.dataset.kind = kind;
     const edit = isSaving ? say("composer.saving") : say("composer.editing");
     setText(this.#title, kind === "edit" ? edit : reply);
-    setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
+    setText(this.#text, plainOf(message.body));
   }
 
   complain(words) {

@@ -1,6 +1,7 @@
 /** The list of conversations. */
 
 import { element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { plainOf } from "../../../browser/plain.js";
 import { icon } from "../icons.js";
 import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
@@ -92,7 +93,7 @@ export class ConversationList {
   #previewOf({ type, lastMessage, hasPreview }) {
     if (!lastMessage) return hasPreview ? say("list.nothingSaid") : "";
     const { senderId, body, deletedAt } = lastMessage;
-    const text = deletedAt ? say("list.deleted") : body.trim().replace(/\s+/gu, " ");
+    const text = deletedAt ? say("list.deleted") : plainOf(body);
     const isOwn = senderId === this.#store.userId;
     if (type === "direct" && !isOwn) return text;
     return say("list.preview", { isOwn, name: this.#people.nameOf(senderId), text });

@@ -2,7 +2,7 @@
 
 import { newClientMessageId } from "../../../browser/chat.js";
 import { avatar, element, setAvatar, setHidden, setText } from "../../../browser/dom.js";
-import { previewOf } from "../../../browser/messages.js";
+import { plainOf } from "../../../browser/plain.js";
 import { say } from "../words.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
 
@@ -35,7 +35,7 @@ export class DeleteDialog {
 
   open(message) {
     this.#message = message;
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, plainOf(message.body));
     this.#dialog.open();
   }
 }
@@ -72,7 +72,7 @@ export class ForwardDialog {
   open(message) {
     this.#message = message;
     this.#keys.clear();
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, plainOf(message.body));
     this.#dialog.open();
     this.show();
     this.#filter.focus();

@@ -1,6 +1,7 @@
 /** A person, a conversation or a message that was found by what one typed. */
 
 import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
+import { plainOf } from "../../../browser/plain.js";
 import { say } from "../words.js";
 
 /** How it is shown: {title, about, picture}; `titleIn(conversationId)` names conversations. */
@@ -16,7 +17,7 @@ export function shownOf({ kind, person, conversation, message }, people, titleIn
   const place = titleIn(message.conversationId);
   const names = new Set([people.nameOf(message.senderId), place].filter(Boolean));
   const picture = people.pictureOfPerson(message.senderId);
-  return { title: [...names].join(" · "), about: message.body, picture };
+  return { title: [...names].join(" · "), about: plainOf(message.body), picture };
 }
 
 /** Its picture, and two lines. */
