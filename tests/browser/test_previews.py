@@ -6,6 +6,8 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
+from tests.browser.test_sending_files import choose as choose_file
+from tests.browser.test_sending_files import png
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -37,3 +39,50 @@ async def test_previews_are_without_markup(visit: Visit, demo: Demo) -> None:
     await linus.keyboard.press("Escape")
     await linus.get_by_label("Search messages").fill("quote")
     await expect(linus.locator("#results .found-body").last).to_have_text(PLAIN)
+
+
+async def test_the_list_shows_drafts_and_who_is_typing(visit: Visit, demo: Demo) -> None:
+    place, other = await demo.direct("linus", "dennis"), await demo.direct("linus", "grace")
+    await demo.send("dennis", place, "Are you there?")
+    await demo.send("grace", other, "Hello")
+    linus = await visit("linus", place)
+    box = linus.get_by_label("Message", exact=True)
+    await box.fill("an **unfinished** thought")
+    await expect(preview(linus, "Dennis")).to_have_text("Are you there?")
+    await row(linus, "Grace").click()
+    await expect(preview(linus, "Dennis")).to_have_text("Draft: an unfinished thought")
+    await linus.reload()
+    await expect(preview(linus, "Dennis")).to_have_text("Draft: an unfinished thought")
+
+    # It is that of all tabs.
+    tab = await linus.context.new_page()
+    await tab.goto(linus.url)
+    await row(tab, "Dennis").click()
+    await tab.get_by_label("Message", exact=True).fill("another one")
+    await demo.post("dennis", f"/conversations/{place}/typing")
+    await expect(preview(linus, "Dennis")).to_have_text("Dennis is typing…")
+    await demo.send("dennis", place, "Well?")
+    await expect(preview(linus, "Dennis")).to_have_text("Draft: another one")
+    await tab.close()
+    await row(linus, "Dennis").click()
+    await expect(preview(linus, "Dennis")).to_have_text("Well?")
+    await expect(box).to_have_value("another one")
+
+
+async def test_files_without_words_are_shown_alone(visit: Visit, demo: Demo) -> None:
+    place = await demo.direct("linus", "dennis")
+    linus, dennis = await visit("linus", place), await visit("dennis", place)
+    await choose_file(linus, "moth.png", "image/png", png(60, 30))
+    await expect(linus.locator("#composer .files li")).to_have_attribute("data-state", "ready")
+    await linus.get_by_label("Message", exact=True).press("Enter")
+    log = main_list(dennis)
+    await expect(log.get_by_role("img", name="moth.png")).to_be_visible()
+    await expect(log.locator(".body")).to_be_hidden()
+    await expect(preview(dennis, "Linus")).to_have_text("Photo")
+    await choose_file(linus, "moth.png", "image/png", png(60, 30))
+    await choose_file(linus, "one.txt", "text/plain", b"one")
+    await expect(linus.locator("#composer .files [data-state=ready]")).to_have_count(2)
+    await linus.get_by_label("Message", exact=True).fill("Look")
+    await linus.keyboard.press("Enter")
+    await expect(message(log, "Look").locator(".body")).to_be_visible()
+    await expect(preview(dennis, "Linus")).to_have_text("Look")

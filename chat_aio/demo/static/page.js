@@ -9,6 +9,7 @@ import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { eachDay } from "../../browser/tasks.js";
+import { UnsentTexts } from "../../browser/unsent.js";
 import { Uploads } from "../../browser/uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
@@ -42,6 +43,7 @@ function chatAs(userId, onError) {
 export class Page {
   #people;
   #kept;
+  #unsent;
   #store;
   #session;
   #tools;
@@ -68,6 +70,7 @@ export class Page {
   constructor(people) {
     this.#people = people;
     this.#kept = new UserStorage(people.userId);
+    this.#unsent = new UnsentTexts(this.#kept);
     const store = new Store(people.userId);
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
@@ -198,6 +201,8 @@ export class Page {
       presence: this.#session.presence,
       waiting: this.#waiting,
       preview: (id) => this.#session.loadPreview(id),
+      typing: this.#session.typing,
+      unsent: this.#unsent,
       more: () => this.#session.loadMoreConversations(),
     });
   }
@@ -279,7 +284,7 @@ export class Page {
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       remove: (message) => this.#tools.remove(message),
       editLast: () => this.#tools.editLast(current()),
-      kept: this.#kept,
+      unsent: this.#unsent,
       uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       channels: () => this.#store.conversations.filter((conversation) => conversation.name),

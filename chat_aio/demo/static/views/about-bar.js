@@ -1,7 +1,7 @@
 /** Above the text of a composer: the message that is edited or replied to, and a problem. */
 
+import { briefOf } from "../brief.js";
 import { setText } from "../../../browser/dom.js";
-import { plainOf } from "../../../browser/plain.js";
 import { say } from "../words.js";
 
 export class AboutBar {
@@ -34,7 +34,7 @@ export class AboutBar {
     this.#bar.dataset.kind = kind;
     const edit = isSaving ? say("composer.saving") : say("composer.editing");
     setText(this.#title, kind === "edit" ? edit : reply);
-    setText(this.#text, plainOf(message.body));
+    setText(this.#text, briefOf(message));
   }
 
   complain(words) {

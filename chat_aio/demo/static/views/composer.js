@@ -42,7 +42,7 @@ export class Composer {
    * that is now empty; `needs.editLast()` is called from an empty text;
    * `needs.typed(isBlank)` is called on typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * offers a choice; `needs.kept` is the storage of the browser; `needs.uploads` has the files of
+   * offers a choice; `needs.unsent` keeps drafts; `needs.uploads` has the files of
    * the next message.
    */
   constructor(form, people, needs) {
@@ -160,7 +160,7 @@ export class Composer {
   /** The draft of a place, also from before the page was opened. */
   #draftOf(place) {
     const draft = this.#drafts.get(place);
-    const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
+    const kept = draft || place === null ? null : this.#needs.unsent.get(place);
     if (!kept) return draft ?? newDraft();
     const chosen = new Map(kept.mentions.map((id) => [id, this.#personOf(id)]));
     const about = kept.replyTo ? replyAbout(kept.replyTo) : null;
@@ -171,7 +171,7 @@ export class Composer {
   #keep(place, { text, chosen, about }) {
     const replyTo = about ? previewOf(about.message) : null;
     const written = { text, mentions: [...chosen.keys()], replyTo };
-    this.#needs.kept.set(`unsent:${place}`, text.trim() || replyTo ? written : null);
+    this.#needs.unsent.set(place, text.trim() || replyTo ? written : null);
   }
 
   #keepWritten() {

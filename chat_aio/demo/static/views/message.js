@@ -1,6 +1,7 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { isNamedAfterFiles } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { Attachments } from "./attachments.js";
@@ -68,6 +69,7 @@ export class MessageRow {
     setText(this.#author, author);
     setAttribute(this.node, "aria-label", say("message.by", { author, time: state.time }));
     this.#body.show(state);
+    this.#body.node.hidden = !isDeleted && isNamedAfterFiles(state);
     this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
     this.#origin.show(state);

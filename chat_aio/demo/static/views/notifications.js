@@ -1,7 +1,7 @@
 /** The system's own notifications, for messages that come while the page is not looked at. */
 
+import { briefOf } from "../brief.js";
 import { element } from "../../../browser/dom.js";
-import { plainOf } from "../../../browser/plain.js";
 import { icon } from "../icons.js";
 import { direction, language, say } from "../words.js";
 
@@ -39,7 +39,7 @@ export class SystemNotifications {
     const isLoud = conversation.visibility === "public" && !isMeant;
     if (this.#store.mutedIds.has(conversationId) || isLoud) return;
     const title = this.#people.titleOf(conversation);
-    const text = plainOf(message.body);
+    const text = briefOf(message);
     const said = { name: this.#people.nameOf(senderId), text };
     const body = conversation.type === "direct" ? text : say("list.preview", said);
     // One for each conversation: its newest message takes the place of the one before.
