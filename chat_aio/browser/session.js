@@ -37,6 +37,14 @@ export class Session {
   #onEvent;
   #firstSync = null;
   #isSignedOut = false;
+  /** The status of the stream, which may notice late that the browser is offline. */
+  #streamStatus = "connecting";
+  #isOffline = false;
+  #offline = () => this.#setOffline(true);
+  #online = () => {
+    this.#setOffline(false);
+    this.reconnect();
+  };
   #syncAgain = new Retry(() => this.sync());
   /** The conversation that is being opened, and the one that the list has left to its opening. */
   #openingId = null;
@@ -106,9 +114,14 @@ export class Session {
     this.#fetches.start();
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.sender.open();
+    globalThis.addEventListener?.("online", this.#online);
+    globalThis.addEventListener?.("offline", this.#offline);
     this.#stream = this.#chat.stream({
       userId: this.#store.userId,
-      onStatus: (status) => this.#store.set({ status }),
+      onStatus: (status) => {
+        this.#streamStatus = status;
+        this.#showStatus();
+      },
       onOpen: (opening) => this.#opened(opening),
       onRefused: () => this.sync(),
       onSignedOut: () => this.#signedOut(),
@@ -125,9 +138,26 @@ export class Session {
 
   /** Nothing is fetched automatically any more. */
   close() {
+    globalThis.removeEventListener?.("online", this.#online);
+    globalThis.removeEventListener?.("offline", this.#offline);
+    this.#isOffline = false;
     this.#stream?.close();
     this.sender.close();
     this.#rest();
+  }
+
+  /** The stream may outlast a short outage: then nothing else tries again. */
+  #setOffline(isOffline) {
+    this.#isOffline = isOffline;
+    this.#showStatus();
+    if (isOffline || this.#store.status !== "live") return;
+    this.sender.retryAll();
+    this.sync();
+  }
+
+  #showStatus() {
+    const isLost = this.#isOffline && this.#streamStatus === "live";
+    this.#store.set({ status: isLost ? "reconnecting" : this.#streamStatus });
   }
 
   #rest() {

@@ -37,7 +37,7 @@ export class Store {
   listedDownTo = null;
   /** How often the list was reloaded: a page of an earlier one does not continue it. */
   listings = 0;
-  /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
+  /** Not yet confirmed: the fields of a message, and {state, problem}, as in sender.js. */
   outbox = [];
 
   /** Unread counts of conversations further down than the list is loaded, by id. */

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from chat_aio.demo import application
-from tests.browser.acting import stop_time
+from tests.browser.acting import main_list, message, stop_time
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 from tests.browser.test_talking import say
@@ -60,7 +60,7 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
     await say(dennis, "one")
     await say(dennis, "two")
     await say(dennis, "never mind")
-    await expect(dennis.locator("[data-state=failed]")).to_have_count(3)
+    await expect(dennis.locator("[data-state=waiting]")).to_have_count(3)
     await dennis.get_by_role("button", name="Discard").last.click()
     await cable.mend()
 
@@ -175,3 +175,24 @@ async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
     await is_back(linus)
     await expect(banner).to_be_hidden()
     await expect(linus.get_by_label("Message", exact=True)).to_be_focused()
+
+
+async def test_what_waits_is_not_called_unsent(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """The page knows at once that its browser is offline; a stream that outlasts that is no
+    reason to leave anything unsent."""
+    complaints.excuse("net::ERR_INTERNET_DISCONNECTED")
+    place = await demo.direct("linus", "dennis")
+    linus = await visit("linus", place)
+    await linus.context.set_offline(True)
+    await expect(linus.locator("#app")).to_have_attribute("data-status", "reconnecting")
+    await say(linus, "hello")
+    said = message(main_list(linus), "hello")
+    await expect(said).to_contain_text("Waiting for the connection…")
+    await expect(said).not_to_contain_text("Not sent")
+    await expect(said.get_by_role("button", name="Retry")).to_be_hidden()
+    await linus.context.set_offline(False)
+    await expect(said).to_have_attribute("data-state", "sent")
+    await expect(linus.locator("#app")).to_have_attribute("data-status", "live")
+    assert await demo.bodies("linus", place) == ["hello"]

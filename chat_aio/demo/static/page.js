@@ -146,7 +146,6 @@ export class Page {
 
   start() {
     document.addEventListener("visibilitychange", () => this.#store.changed());
-    addEventListener("online", () => this.#session.reconnect());
     eachDay(() => this.#store.changed());
     this.#session.start();
     this.#store.changed();

@@ -24,6 +24,8 @@ export class MessageRow {
   #chips = element("div", {
     ...{ class: "chips", role: "group", "aria-label": say("message.reactions") },
   });
+  #retry;
+  #rewrite;
   #clientMessageId = null;
   #origin;
   #quote;
@@ -36,9 +38,11 @@ export class MessageRow {
     const about = (act) => () => act(this.#clientMessageId);
     const link = (words, onclick) =>
       element("button", { type: "button", class: "link", onclick }, words);
+    this.#retry = link(say("message.retry"), about(tools.retry));
+    this.#rewrite = link(say("message.edit"), about(tools.rewrite));
     this.#actions.append(
-      link(say("message.retry"), about(tools.retry)),
-      link(say("message.edit"), about(tools.rewrite)),
+      this.#retry,
+      this.#rewrite,
       link(say("message.discard"), about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);
@@ -114,11 +118,22 @@ export class MessageRow {
     setAttribute(this.#time, "title", state.moment);
     this.#ticks.show(state);
     setText(this.#note, noteOf(state));
-    this.#actions.hidden = state.sending !== "failed";
+    const { sending } = state;
+    this.#actions.hidden = !["failed", "held", "waiting"].includes(sending);
+    this.#retry.hidden = sending !== "failed";
+    this.#rewrite.hidden = sending === "held";
   }
 }
 
 function noteOf({ sending, problem }) {
   if (sending === "pending") return say("message.sending");
+  if (sending === "held") return `${say("message.held")} ${problemOf(problem)}`;
+  if (sending === "waiting") return waitingNote(problem);
   return sending === "failed" ? `${say("message.notSent")} ${problemOf(problem)}` : "";
+}
+
+/** Kept from an earlier page, it has no problem. */
+function waitingNote(problem) {
+  const isOffline = !problem || problem.code === "UNREACHABLE";
+  return isOffline ? say("message.offline") : `${say("message.waiting")} ${problemOf(problem)}`;
 }
