@@ -44,13 +44,21 @@ export class Store {
   #unreadElsewhere = new Map();
   #conversations = new Conversations(() => this.now());
   #lists;
+  #listsEmpty;
+  /** Conversations that were opened here, and those that are shown, with what they follow from. */
+  #opened = new Set();
+  #shown = { all: null, opened: 0, conversations: [] };
   #listeners = new Set();
   #isTelling = false;
   #clock = 0;
 
-  /** With `keepsNewest` lists always reach the newest message, however far back one goes. */
-  constructor(userId, { keepsNewest = false } = {}) {
+  /**
+   * With `keepsNewest` lists always reach the newest message, however far back one goes. Unless it
+   * `listsEmpty`, a direct conversation without messages is listed only where it was opened.
+   */
+  constructor(userId, { keepsNewest = false, listsEmpty = true } = {}) {
     this.userId = userId;
+    this.#listsEmpty = listsEmpty;
     const isOpen = (id) => id === this.openId || id === this.openRootId;
     this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() }, isOpen);
   }
@@ -73,12 +81,20 @@ export class Store {
 
   set(fields) {
     Object.assign(this, fields);
+    if (fields.openId) this.#opened.add(fields.openId);
     this.changed();
   }
 
   /** Known conversations, most recently active first. */
   get conversations() {
-    return this.#conversations.all;
+    const { all } = this.#conversations;
+    if (this.#listsEmpty) return all;
+    const { size: opened } = this.#opened;
+    if (this.#shown.all !== all || this.#shown.opened !== opened) {
+      const isShown = (conversation) => this.#opened.has(conversation.id) || !isEmptyDirect(conversation);
+      this.#shown = { all, opened, conversations: all.filter(isShown) };
+    }
+    return this.#shown.conversations;
   }
 
   get open() {
@@ -168,9 +184,10 @@ export class Store {
   addHeads({ conversations, lastMessages = {}, unreadSummaries = {} }, asOf = this.now()) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null, asOf);
+      const { unreadMentionCount = 0, firstUnreadSeq = null, seq = 0 } = unreadSummaries[id] ?? {};
+      this.#assign(id, { lastSeq: seq });
       // Messages read since are not counted.
       if (asOf < (this.conversation(id)?.readAt ?? 0)) continue;
-      const { unreadMentionCount = 0, firstUnreadSeq = null } = unreadSummaries[id] ?? {};
       this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }
   }
@@ -385,6 +402,12 @@ function isLaterState(given, known) {
 
 function lastSeqOf({ lastMessage, lastReply }) {
   return Math.max(lastMessage?.seq ?? 0, lastReply?.seq ?? 0);
+}
+
+/** Someone may have looked for the other user, and not written. */
+function isEmptyDirect({ type, lastMessage, lastReply, lastSeq = 0, unreadCount, view }) {
+  const isUsed = lastMessage || lastReply || lastSeq > 0 || unreadCount > 0;
+  return type === "direct" && !isUsed && clearedIn({ view }) === 0;
 }
 
 /** The total leaves out archived conversations. */

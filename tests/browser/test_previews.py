@@ -86,3 +86,21 @@ async def test_files_without_words_are_shown_alone(visit: Visit, demo: Demo) -> 
     await linus.keyboard.press("Enter")
     await expect(message(log, "Look").locator(".body")).to_be_visible()
     await expect(preview(dennis, "Linus")).to_have_text("Look")
+
+
+async def test_a_look_at_a_person_is_not_seen_by_them(visit: Visit, demo: Demo) -> None:
+    """The conversation is in their list with its first message."""
+    linus, margaret = await visit("linus"), await visit("margaret")
+    await linus.get_by_role("button", name="New message").click()
+    await linus.get_by_role("dialog").get_by_role("button", name="Margaret").click()
+    await expect(row(linus, "Margaret")).to_be_visible()
+    # What is seen later than the conversation has been.
+    await demo.send("grace", await demo.direct("margaret", "grace"), "hello")
+    await expect(row(margaret, "Grace")).to_be_visible()
+    await expect(row(margaret, "Linus")).to_have_count(0)
+    await margaret.reload()
+    await expect(row(margaret, "Grace")).to_be_visible()
+    await expect(row(margaret, "Linus")).to_have_count(0)
+    await linus.get_by_label("Message", exact=True).fill("Do you have a minute?")
+    await linus.keyboard.press("Enter")
+    await expect(row(margaret, "Linus")).to_contain_text("Do you have a minute?")

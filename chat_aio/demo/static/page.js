@@ -71,7 +71,7 @@ export class Page {
     this.#people = people;
     this.#kept = new UserStorage(people.userId);
     this.#unsent = new UnsentTexts(this.#kept);
-    const store = new Store(people.userId);
+    const store = new Store(people.userId, { listsEmpty: false });
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
