@@ -61,6 +61,10 @@ export class ChatStore {
      * @param {string} conversationId
      * @returns {Promise<void>} */
     markRead(conversationId: string): Promise<void>;
+    /** Make a message of the open conversation and all newer ones unread, if the service has `inbox`:
+     * they stay so until it is opened again.
+     * @param {Message} message @returns {Promise<void>} */
+    markUnread(message: Message): Promise<void>;
     /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its
      * next message; with `clear` no message up to now is shown to them again.
      * @param {string} conversationId
@@ -145,7 +149,7 @@ export type ChatState = {
     problemCode: string | null;
     isBanned: boolean;
     /**
-     * unread messages of all conversations that are not archived
+     * unread messages of all conversations that are not archived or muted
      */
     unread: number;
 };

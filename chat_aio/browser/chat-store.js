@@ -47,7 +47,7 @@ import { Users } from "./users.js";
  * @property {string | null} problem  why the list cannot be fetched now
  * @property {string | null} problemCode  the same as a code
  * @property {boolean} isBanned
- * @property {number} unread  unread messages of all conversations that are not archived
+ * @property {number} unread  unread messages of all conversations that are not archived or muted
  *
  * @typedef {object} ShownConversation
  * @property {string} id
@@ -306,6 +306,13 @@ export class ChatStore {
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
     if (!this.#store.conversation(conversationId)) return;
     await this.#session.readings.markRead(conversationId);
+  }
+
+  /** Make a message of the open conversation and all newer ones unread, if the service has `inbox`:
+   * they stay so until it is opened again.
+   * @param {Message} message @returns {Promise<void>} */
+  async markUnread(message) {
+    await this.#session.readings.markUnread(message);
   }
 
   /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its

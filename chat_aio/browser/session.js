@@ -186,7 +186,7 @@ export class Session {
 
   /** Make a conversation the open one (null: none), and fetch its data. */
   async open(conversationId) {
-    this.#store.set({ openId: conversationId, isReading: false });
+    this.#store.set({ openId: conversationId, isReading: false, keptUnreadId: null });
     if (conversationId === null) return;
     this.#openingId = conversationId;
     try {
@@ -410,7 +410,7 @@ export class Session {
    */
   #readElsewhere({ conversationId, unreadCount }) {
     const store = this.#store;
-    if (store.isReading && store.openId === conversationId) return;
+    if (store.isReadingIn(conversationId)) return;
     store.setUnread(conversationId, unreadCount);
     store.outdateUnread(conversationId);
     this.#fetches.confirm(conversationId);

@@ -20,6 +20,8 @@ export class Store {
   elsewhere = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
+  /** The open conversation, if the reader has marked it as unread: it stays so while it is open. */
+  keptUnreadId = null;
   /** Whom the reader has blocked, and which conversations are muted: ids. */
   blockedIds = new Set();
   mutedIds = new Set();
@@ -142,12 +144,24 @@ export class Store {
 
   /** Unread messages as a badge shows them: none where the reader is reading. */
   unreadOf(conversation) {
-    return this.isReading && conversation.id === this.openId ? 0 : conversation.unreadCount;
+    return this.isReadingIn(conversation.id) ? 0 : conversation.unreadCount;
   }
 
   /** Whether a new message is read: the reader's own, or one that the reader is looking at. */
   isRead({ senderId, conversationId }) {
-    return senderId === this.userId || (this.isReading && conversationId === this.openId);
+    return senderId === this.userId || this.isReadingIn(conversationId);
+  }
+
+  isReadingIn(conversationId) {
+    const { isReading, openId, keptUnreadId } = this;
+    return isReading && conversationId === openId && conversationId !== keptUnreadId;
+  }
+
+  /** A message of the open conversation and all newer ones are unread again. */
+  keepUnread({ conversationId, id, seq }) {
+    this.timeline(conversationId).unread.drawAbove(id);
+    this.#assign(conversationId, { firstUnreadSeq: seq });
+    this.set({ keptUnreadId: conversationId });
   }
 
   get totalUnread() {
@@ -287,7 +301,9 @@ export class Store {
       this.#unreadElsewhere.set(conversationId, unreadCount);
     }
     const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
-    this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
+    const isKept = conversationId === this.keptUnreadId;
+    const first = isKept ? {} : { firstUnreadSeq: null };
+    this.#assign(conversationId, { unreadCount, ...first, ...read });
   }
 
   /** The reader's view of a conversation has changed. Cleared messages are no longer held. */

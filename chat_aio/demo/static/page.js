@@ -106,6 +106,7 @@ export class Page {
       groups: this.#session.groups,
       kept: this.#kept,
       urlOf: this.#urlOf,
+      readings: this.#session.readings,
       receipts: this.#session.receipts,
       desk: chat.moderationTools,
     });

@@ -241,6 +241,7 @@ export const chat = {
   "message.copyLink": "Link kopieren",
   "message.copied": "Kopiert",
   "message.notCopied": "Der Browser hat das Kopieren nicht erlaubt.",
+  "message.markUnread": "Als ungelesen markieren",
   "message.pin": "Anheften",
   "message.unpin": "Nicht mehr anheften",
   "message.readers": "Gelesen von…",

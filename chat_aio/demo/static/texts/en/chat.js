@@ -226,6 +226,7 @@ export const chat = {
   "message.copyLink": "Copy link",
   "message.copied": "Copied",
   "message.notCopied": "The browser does not let this page copy.",
+  "message.markUnread": "Mark as unread",
   "message.pin": "Pin",
   "message.unpin": "Unpin",
   "message.readers": "Read by…",
