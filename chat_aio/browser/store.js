@@ -168,13 +168,19 @@ export class Store {
     const listed = new Set(this.conversations.map((conversation) => conversation.id));
     const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
     const countOf = ([id, count]) => {
+      if (this.mutedIds.has(id)) return 0;
       const known = this.conversation(id);
       if (!known) return count;
-      return isInTotal(known) ? this.unreadOf(known) : 0;
+      return this.#isInTotal(known) ? this.unreadOf(known) : 0;
     };
-    const shown = this.conversations.filter(isInTotal);
+    const shown = this.conversations.filter((conversation) => this.#isInTotal(conversation));
     const here = shown.map((conversation) => this.unreadOf(conversation));
     return [...here, ...elsewhere.map(countOf)].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The total leaves out archived and muted conversations. */
+  #isInTotal({ id, view }) {
+    return !view?.archived && !this.mutedIds.has(id);
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -207,7 +213,7 @@ export class Store {
   }
 
   setUnreadElsewhere(conversations) {
-    const counted = conversations.filter(isInTotal);
+    const counted = conversations.filter(({ view }) => !view?.archived);
     this.#unreadElsewhere = new Map(counted.map(({ id, unreadCount }) => [id, unreadCount]));
     this.changed();
   }
@@ -424,11 +430,6 @@ function lastSeqOf({ lastMessage, lastReply }) {
 function isEmptyDirect({ type, lastMessage, lastReply, lastSeq = 0, unreadCount, view }) {
   const isUsed = lastMessage || lastReply || lastSeq > 0 || unreadCount > 0;
   return type === "direct" && !isUsed && clearedIn({ view }) === 0;
-}
-
-/** The total leaves out archived conversations. */
-function isInTotal({ view }) {
-  return !view?.archived;
 }
 
 function clearedIn({ view }) {
