@@ -131,8 +131,10 @@ export class Session {
     });
   }
 
+  /** Try again now, what is waiting to be sent as well. */
   reconnect() {
     this.#stream?.reconnect();
+    this.sender.retryAll();
     if (this.#store.listProblem) this.sync();
   }
 

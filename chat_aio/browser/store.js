@@ -46,7 +46,7 @@ export class Store {
   #unreadElsewhere = new Map();
   #conversations = new Conversations(() => this.now());
   #lists;
-  #listsEmpty;
+  #isListedEmpty;
   /** Conversations that were opened here, and those that are shown, with what they follow from. */
   #opened = new Set();
   #shown = { all: null, opened: 0, conversations: [] };
@@ -55,12 +55,12 @@ export class Store {
   #clock = 0;
 
   /**
-   * With `keepsNewest` lists always reach the newest message, however far back one goes. Unless it
-   * `listsEmpty`, a direct conversation without messages is listed only where it was opened.
+   * With `keepsNewest` lists always reach the newest message, however far back one goes. A direct
+   * conversation without messages is listed if it was opened here, or `isListedEmpty(id)`.
    */
-  constructor(userId, { keepsNewest = false, listsEmpty = true } = {}) {
+  constructor(userId, { keepsNewest = false, isListedEmpty = () => true } = {}) {
     this.userId = userId;
-    this.#listsEmpty = listsEmpty;
+    this.#isListedEmpty = isListedEmpty;
     const isOpen = (id) => id === this.openId || id === this.openRootId;
     this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() }, isOpen);
   }
@@ -90,13 +90,17 @@ export class Store {
   /** Known conversations, most recently active first. */
   get conversations() {
     const { all } = this.#conversations;
-    if (this.#listsEmpty) return all;
     const { size: opened } = this.#opened;
     if (this.#shown.all !== all || this.#shown.opened !== opened) {
-      const isShown = (conversation) => this.#opened.has(conversation.id) || !isEmptyDirect(conversation);
-      this.#shown = { all, opened, conversations: all.filter(isShown) };
+      const conversations = all.filter((conversation) => this.#isListed(conversation));
+      this.#shown = { all, opened, conversations };
     }
     return this.#shown.conversations;
+  }
+
+  #isListed(conversation) {
+    const { id } = conversation;
+    return !isEmptyDirect(conversation) || this.#opened.has(id) || this.#isListedEmpty(id);
   }
 
   get open() {

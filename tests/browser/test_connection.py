@@ -87,7 +87,8 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
 
     await linus.route("**/messages?as=linus", lose_answer, times=TRIES)
     await say(linus, "only once")
-    await linus.get_by_role("button", name="Retry").click()
+    await expect(linus.locator("[data-state=waiting]")).to_be_visible()
+    await linus.get_by_role("button", name="Try now").click()
 
     await expect(linus.locator("[data-state=sent] .body")).to_have_text("only once")
     await expect(linus.locator(".message")).to_have_count(1)

@@ -71,7 +71,9 @@ export class Page {
     this.#people = people;
     this.#kept = new UserStorage(people.userId);
     this.#unsent = new UnsentTexts(this.#kept);
-    const store = new Store(people.userId, { listsEmpty: false });
+    const store = new Store(people.userId, {
+      isListedEmpty: (id) => this.#unsent.textIn(id) !== "",
+    });
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
