@@ -46,12 +46,14 @@ export class History {
 
   /**
    * The first page to show: the newest one, or if more is unread the page around the first unread
-   * message.
+   * message. Without any, readers come back to the place that they have left.
    */
   async loadUnread(timeline) {
     timeline.unread.draw(timeline);
     const { count, isWanted } = timeline.unread;
     const isFar = isWanted && count > MESSAGES_PER_PAGE;
+    const isKept = count === 0 && timeline.isLoaded && !timeline.keepsNewest && timeline.seenId !== null;
+    if (isKept) return this.loadNewest(timeline);
     timeline.leave();
     if (isWanted) timeline.pageSize = MESSAGES_PER_PAGE;
     const isAround = isFar && !timeline.keepsNewest;

@@ -29,8 +29,10 @@ export class Timeline {
   failed = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
-  /** The message that the reader looks at; null for the newest. */
+  /** The message that the reader looks at, and how far below the top of the view it begins, in
+   * pixels; null for the newest. */
   seenId = null;
+  seenOffset = 0;
   /** The line above messages that were unread when the reader came. */
   unread;
   /** The size of a page while unread messages are fetched; null otherwise. */
