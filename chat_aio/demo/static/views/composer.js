@@ -5,7 +5,7 @@
 
 import { linkToConversation } from "../address.js";
 import { isComposing } from "../../../browser/dom.js";
-import { emojiNamedAt } from "../emoji.js";
+import { emojiNamedAt, withEmoji } from "../emoji.js";
 import { mentionedIn, nameable, unnamedIn } from "../../../browser/mentions.js";
 import { previewOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
@@ -208,7 +208,8 @@ export class Composer {
   }
 
   #submit() {
-    const body = this.#input.value;
+    // A pasted name has not become an emoji while it was typed.
+    const body = withEmoji(this.#input.value);
     const { about, chosen, isSaving } = this.#draft;
     if (this.#place === null || isSaving) return;
     this.#completion.close();
