@@ -314,3 +314,32 @@ async def until_row(database: AsyncDatabase[Any], which: dict[str, Any]) -> None
             if await database["attachments"].find_one(which):
                 return
             await asyncio.sleep(0.02)
+
+
+DRAGGED = """
+    ([selector, type]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hello"], "hello.txt", { type: "text/plain" }));
+      const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+      document.querySelector(selector).dispatchEvent(event);
+      return event.defaultPrevented;
+    }
+"""
+
+
+async def test_files_that_are_dragged_see_where_they_can_be_dropped(
+    visit: Visit, demo: Demo
+) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    stage = linus.locator("#stage")
+    for type_, selector in (("dragleave", "#stage"), ("drop", "#body")):
+        await linus.evaluate(DRAGGED, ["#body", "dragover"])
+        await expect(stage).to_have_attribute("data-dropping", "")
+        words = "node => getComputedStyle(node, '::after').content"
+        assert await stage.evaluate(words) == '"Drop the files here"'
+        await linus.evaluate(DRAGGED, [selector, type_])
+        await expect(stage).not_to_have_attribute("data-dropping", "")
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    # Elsewhere they do not take the place of the page.
+    assert await linus.evaluate(DRAGGED, ["#sidebar", "drop"])
+    await expect(waiting(linus)).to_have_count(1)

@@ -6,6 +6,7 @@ import { Chat } from "../../browser/chat.js";
 import { UserStorage } from "./user-storage.js";
 import { keepOutbox } from "./kept-outbox.js";
 import { problemOf } from "./problems.js";
+import { keepPage } from "../../browser/file-drops.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { eachDay } from "../../browser/tasks.js";
@@ -149,6 +150,7 @@ export class Page {
 
   start() {
     document.addEventListener("visibilitychange", () => this.#store.changed());
+    keepPage();
     eachDay(() => this.#store.changed());
     this.#session.start();
     this.#store.changed();

@@ -120,6 +120,7 @@ export const chat = {
   "files.photos": { one: "Foto", other: "{count} Fotos" },
   "files.count": { one: "{count} Datei", other: "{count} Dateien" },
   "files.add": "Dateien hinzufügen",
+  "files.drop": "Dateien hier ablegen",
   "files.list": "Zu sendende Dateien",
   "files.progress": "Bisher gesendet",
   "files.goingUp": "Dateien werden noch hochgeladen. Sende die Nachricht danach noch einmal.",

@@ -120,6 +120,7 @@ export const chat = {
   "files.photos": { one: "Photo", other: "{count} photos" },
   "files.count": { one: "{count} file", other: "{count} files" },
   "files.add": "Add files",
+  "files.drop": "Drop the files here",
   "files.list": "Files to send",
   "files.progress": "Sent so far",
   "files.goingUp": "Still uploading. Send again when the upload has finished.",
