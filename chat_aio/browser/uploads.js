@@ -39,6 +39,11 @@ export class Uploads {
     return this.in(place).some((upload) => !upload.attachment && !upload.problem);
   }
 
+  /** Whether files wait to be sent anywhere; refused ones do not. */
+  get hasAny() {
+    return [...this.#files.values()].flat().some((upload) => !upload.problem);
+  }
+
   /** A message needs text: if none is written, the names of its files are the text. */
   textFor(place, text) {
     if (text.trim() !== "") return text;

@@ -343,3 +343,15 @@ async def test_files_that_are_dragged_see_where_they_can_be_dropped(
     # Elsewhere they do not take the place of the page.
     assert await linus.evaluate(DRAGGED, ["#sidebar", "drop"])
     await expect(waiting(linus)).to_have_count(1)
+
+
+async def test_files_that_wait_are_not_left_without_a_question(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    asked: list[str] = []
+    linus.on("dialog", lambda dialog: asked.append(dialog.type))
+    await linus.reload()
+    assert asked == []
+    await choose(linus, "moth.png", "image/png", png(60, 30))
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    await linus.reload()
+    assert asked == ["beforeunload"]

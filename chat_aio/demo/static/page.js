@@ -151,6 +151,8 @@ export class Page {
   start() {
     document.addEventListener("visibilitychange", () => this.#store.changed());
     keepPage();
+    // Drafts are kept; files cannot be.
+    addEventListener("beforeunload", (event) => this.#uploads.hasAny && event.preventDefault());
     eachDay(() => this.#store.changed());
     this.#session.start();
     this.#store.changed();
