@@ -349,7 +349,8 @@ export class Page {
 
   #gone(conversation, removedBy) {
     location.hash = addressOf(this.#people.userId);
-    this.#frame.notify(goneFrom(conversation, removedBy, this.#people));
+    const isDone = removedBy === this.#people.userId;
+    this.#frame.notify(goneFrom(conversation, removedBy, this.#people), { isDone });
   }
 
   #show() {

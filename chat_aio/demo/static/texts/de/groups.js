@@ -90,6 +90,8 @@ export const groups = {
   "members.leave": "Gruppe verlassen",
   "members.leaveTitle": "{title} verlassen?",
   "members.leaveAbout": "Du kannst zurückkommen, wenn dich jemand wieder hereinlässt.",
+  "members.leaveOpen": "Die Gruppe bleibt unter den Kanälen, und du kannst jederzeit wieder beitreten.",
+  "members.leaveApproval": "Die Gruppe bleibt unter den Kanälen, und du kannst wieder um Aufnahme bitten.",
   "members.leaveNow": "Verlassen",
 
   // Join requests and bans of a group

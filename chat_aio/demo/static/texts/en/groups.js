@@ -85,6 +85,8 @@ export const groups = {
   "members.leave": "Leave the group",
   "members.leaveTitle": "Leave {title}?",
   "members.leaveAbout": "You can come back when somebody lets you in again.",
+  "members.leaveOpen": "It stays among the channels, and you can join again at any time.",
+  "members.leaveApproval": "It stays among the channels, and you can ask to join again.",
   "members.leaveNow": "Leave",
 
   // Join requests and bans of a group
