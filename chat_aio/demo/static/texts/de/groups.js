@@ -4,6 +4,9 @@ export const groups = {
   // A group, and how it is found, joined and written to
   "group.new": "Neue Gruppe",
   "group.create": "Gruppe erstellen",
+  "group.onlyYou":
+    "Es ist sonst niemand ausgewählt. Wähle Mitglieder, oder erstelle die Gruppe noch einmal, um " +
+    "zunächst allein darin zu sein.",
   "group.name": "Name",
   "group.nameless": "Gruppe ohne Namen",
   "group.members": "Mitglieder",

@@ -4,6 +4,8 @@ export const groups = {
   // A group, and how it is found, joined and written to
   "group.new": "New group",
   "group.create": "Create group",
+  "group.onlyYou":
+    "Nobody else is chosen. Choose members, or create the group again to be alone in it for now.",
   "group.name": "Name",
   "group.nameless": "A group without a name",
   "group.members": "Members",
