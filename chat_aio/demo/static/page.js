@@ -64,6 +64,7 @@ export class Page {
   #blocked;
   #typingLine;
   #banner;
+  #steps;
   #urlOf;
   /** The pages in place of a conversation, by their names in the address. */
   #screens;
@@ -143,7 +144,7 @@ export class Page {
     });
     const goToPerson = (userId) => this.#goToPerson(userId);
     makeDirectDialog(people, goToPerson);
-    new FirstSteps(people, goToPerson);
+    this.#steps = new FirstSteps(people, goToPerson);
     keepOutbox(store, this.#session.sender, new UserStorage(people.userId, () => sessionStorage));
     store.subscribe(() => this.#show());
   }
@@ -364,6 +365,8 @@ export class Page {
     this.#frame.show();
     this.#banner.show();
     this.#list.show();
+    const { conversations } = this.#store;
+    this.#steps.show(conversations, (id) => addressOf(this.#people.userId, id));
     this.#finding.show();
     const writing = { ...this.#writing.now(open), mentionable, find };
     this.#composer.show(openId, writing);
