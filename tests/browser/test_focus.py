@@ -145,3 +145,21 @@ async def test_at_midnight_what_was_today_is_yesterday(visit: Visit, demo: Demo)
     await expect(time).to_have_text(f"{at:%a}")
     link = message(main_list(linus), "Which engine?").locator(".thread-link")
     await expect(link).to_contain_text(f"{at:%a}")
+
+
+async def test_one_message_at_a_time_shows_its_buttons(visit: Visit, demo: Demo) -> None:
+    """That of the keyboard, until the mouse moves."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "one", "two", "three")
+    linus = await visit("linus", place)
+    log = main_list(linus)
+    shown = log.locator(".toolbar:visible")
+    await message(log, "one").hover()
+    await expect(shown).to_have_count(1)
+    await log.focus()
+    await linus.keyboard.press("ArrowUp")
+    await expect(message(log, "three").locator(".toolbar")).to_be_visible()
+    await expect(shown).to_have_count(1)
+    await message(log, "two").hover()
+    await expect(message(log, "two").locator(".toolbar")).to_be_visible()
+    await expect(shown).to_have_count(1)
