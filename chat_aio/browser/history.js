@@ -260,7 +260,7 @@ export class History {
 
   /** After a temporary failure a page is loaded again if the list is still open then. */
   #failed(timeline, part, error) {
-    timeline.asks("failed", part);
+    timeline.asks("failed", part, error);
     this.#store.changed();
     // When a stream opens, all open lists are loaded.
     if (!error.isTemporary || this.#store.status !== "live") return;

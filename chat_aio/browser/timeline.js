@@ -27,6 +27,8 @@ export class Timeline {
   /** The failed part that has not been loaded since: "newest", "older", "newer", or a thread's
    * "root". */
   failed = null;
+  /** Why it has failed: an error. */
+  problem = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
   /** The message that the reader looks at, and how far below the top of the view it begins, in
@@ -103,10 +105,10 @@ export class Timeline {
   }
 
   /** A request starts, or ends: events in the meantime may be behind its page. */
-  asks(loading, failed = null) {
+  asks(loading, failed = null, problem = null) {
     if (!this.isAsking) [this.#beyond, this.#uncounted] = [[], []];
     this.loading = loading;
-    if (!this.isAsking) this.failed = failed;
+    if (!this.isAsking) [this.failed, this.problem] = [failed, problem];
   }
 
   /** Whether the newest page joins the loaded part. */

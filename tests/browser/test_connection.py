@@ -15,6 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 NETWORK = "net::ERR_"
+TOO_LATE = "AbortSignal.timeout = () => AbortSignal.abort(new DOMException('late', 'TimeoutError'))"
 TRIES = 3
 """As often a message is sent before its sender is told that it failed."""
 
@@ -197,3 +198,19 @@ async def test_what_waits_is_not_called_unsent(
     await expect(said).to_have_attribute("data-state", "sent")
     await expect(linus.locator("#app")).to_have_attribute("data-status", "live")
     assert await demo.bodies("linus", place) == ["hello"]
+
+
+async def test_what_takes_too_long_says_so_and_is_tried_again(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """While the stream lives, as where too many windows share a browser's connections."""
+    complaints.excuse(NETWORK)
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "hello")
+    linus = await visit("linus")
+    await linus.evaluate(TOO_LATE)
+    await linus.get_by_role("link", name="Dennis").click()
+    late = "These messages did not load. The chat took too long to answer."
+    await expect(main_list(linus)).to_contain_text(late)
+    await linus.evaluate("AbortSignal.timeout = () => new AbortController().signal")
+    await expect(main_list(linus)).to_contain_text("hello")
