@@ -433,3 +433,36 @@ async def test_a_login_that_ends_in_another_tab(
     await expect(ada.get_by_text("for Ada")).to_be_visible()
     await expect(ada.get_by_text("You are not logged in.")).to_be_hidden()
     await other.close()
+
+
+@pytest.mark.parametrize("is_single", [False, True])
+async def test_without_a_login_it_says_so_once_and_tells_its_host(
+    host: Host, open_page: Visit, complaints: Complaints, is_single: bool
+) -> None:
+    complaints.excuse("401")
+    page = await open_page()
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+    await page.context.clear_cookies()
+    attributes = {"user": "ada", **({"conversation": direct.id} if is_single else {})}
+    await page.evaluate(MADE, [attributes, {}])
+    await page.wait_for_function("heard.some(([name]) => name === 'chat-aio:unauthorised')")
+    await expect(page.get_by_text("You are not logged in.")).to_be_visible()
+    # Later than the stream has given up.
+    await page.wait_for_function("heard.some(([, { status }]) => status === 'reconnecting')")
+    await expect(page.get_by_text("No connection")).to_be_hidden()
+    await expect(page.get_by_text("Loading…")).to_be_hidden()
+
+
+async def test_on_a_touch_screen_no_keyboard_covers_what_one_opens(
+    host: Host, open_page: Visit
+) -> None:
+    page = await open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "hello")
+    await page.evaluate(MADE, [{"user": "ada"}, {}])
+    await page.get_by_role("button", name="hello").tap()
+    await expect(page.get_by_role("log", name="Messages")).to_be_focused()
