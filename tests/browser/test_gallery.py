@@ -223,12 +223,14 @@ async def test_an_image_is_made_larger_and_moved(visit: Visit, demo: Demo) -> No
     await linus.mouse.wheel(0, -400)
     await linus.wait_for_function("document.querySelector('.gallery-image[data-larger]')")
     large = await image.bounding_box()
-    assert large is not None and large["width"] > small["width"] * 2
+    assert large is not None
+    assert large["width"] > small["width"] * 2
     await linus.mouse.down()
     await linus.mouse.move(700, 400)
     await linus.mouse.up()
     moved = await image.bounding_box()
-    assert moved is not None and (moved["x"], moved["y"]) != (large["x"], large["y"])
+    assert moved is not None
+    assert (moved["x"], moved["y"]) != (large["x"], large["y"])
     await linus.keyboard.press("0")
     assert await image.bounding_box() == small
     await linus.keyboard.press("+")
