@@ -7,6 +7,7 @@ import { linkToConversation } from "../address.js";
 import { isComposing } from "../../../browser/dom.js";
 import { emojiNamedAt, withEmoji } from "../emoji.js";
 import { mentionedIn, nameable, unnamedIn } from "../../../browser/mentions.js";
+import { marked, markOf } from "../../../browser/marking.js";
 import { previewOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
@@ -274,6 +275,16 @@ export class Composer {
     this.#put(`${textOf(meant)} `, start, end);
   }
 
+  /** Put a mark around the selection, or take it away. */
+  #mark(event, mark) {
+    event.preventDefault();
+    if (this.#input.readOnly) return;
+    const { value, selectionStart, selectionEnd } = this.#input;
+    const { text, start, end, selection } = marked(value, [selectionStart, selectionEnd], mark);
+    this.#put(text, start, end);
+    this.#input.setSelectionRange(...selection);
+  }
+
   #put(text, start, end) {
     this.#input.setRangeText(text, start, end, "end");
     this.#input.focus();
@@ -289,7 +300,9 @@ export class Composer {
 
   #pressed(event) {
     if (isComposing(event)) return;
-    if (this.#completion.takes(event)) event.preventDefault();
+    const mark = markOf(event);
+    if (mark) this.#mark(event, mark);
+    else if (this.#completion.takes(event)) event.preventDefault();
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.#form.requestSubmit();
