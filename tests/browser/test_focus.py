@@ -163,3 +163,22 @@ async def test_one_message_at_a_time_shows_its_buttons(visit: Visit, demo: Demo)
     await message(log, "two").hover()
     await expect(message(log, "two").locator(".toolbar")).to_be_visible()
     await expect(shown).to_have_count(1)
+
+
+async def test_a_message_has_a_context_menu(visit: Visit, demo: Demo) -> None:
+    """Links, and selected text, have the browser's."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "see https://example.org today", "two")
+    linus = await visit("linus", place)
+    row = message(main_list(linus), "see")
+    menu = linus.get_by_role("menu", name="More actions")
+    await row.get_by_role("link").click(button="right")
+    await expect(menu).to_be_hidden()
+    await row.get_by_role("link").evaluate("node => getSelection().selectAllChildren(node)")
+    await message(main_list(linus), "two").locator(".body").click(button="right")
+    await linus.evaluate("getSelection().empty()")
+    await expect(menu).to_be_hidden()
+    await message(main_list(linus), "two").locator(".body").click(button="right")
+    await expect(menu).to_be_visible()
+    await menu.get_by_role("menuitem", name="Copy link").click()
+    await expect(menu).to_be_hidden()

@@ -55,6 +55,13 @@ export class MessageRow {
     const toggle = withMessage(tools.toggleReaction);
     this.#reactions = new Rows(this.#chips, { people: tools.people, toggle });
     this.node = this.#made();
+    this.node.addEventListener("contextmenu", (event) => this.#openMenu(event));
+  }
+
+  /** In place of the browser's menu, which is for links, images and selected text. */
+  #openMenu(event) {
+    const isOthers = event.target.closest("a, img, textarea") || !getSelection().isCollapsed;
+    if (!isOthers && this.#toolbar.openMenu()) event.preventDefault();
   }
 
   show(state) {
