@@ -61,7 +61,7 @@ export class SearchView {
   }
 
   show() {
-    const { isActive, results, nextCursor, isLoading, query } = this.#search;
+    const { isActive, results, nextCursor, isLoading, words: query } = this.#search;
     const { open } = this.#store;
     setAttribute(this.#app, "data-searching", isActive || this.#isOpened);
     this.#panel.hidden = !isActive;
