@@ -8,7 +8,7 @@ export function markOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
 }
 
 /** {text, start, end}: `text` takes the place of the range from `start` to `end`; `selection` is
- * what is selected then. */
+ * the selected range then. */
 export function marked(text, [from, to], mark) {
   const chosen = text.slice(from, to);
   const [before, after] = [text.slice(0, from), text.slice(to)];

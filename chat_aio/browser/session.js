@@ -131,7 +131,7 @@ export class Session {
     });
   }
 
-  /** Try again now, what is waiting to be sent as well. */
+  /** Try again now, also to send waiting messages. */
   reconnect() {
     this.#stream?.reconnect();
     this.sender.retryAll();

@@ -47,7 +47,7 @@ export class Store {
   #conversations = new Conversations(() => this.now());
   #lists;
   #isListedEmpty;
-  /** Conversations that were opened here, and those that are shown, with what they follow from. */
+  /** Conversations that were opened here, and the shown ones, with their sources. */
   #opened = new Set();
   #shown = { all: null, opened: 0, conversations: [] };
   #listeners = new Set();

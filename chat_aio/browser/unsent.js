@@ -1,8 +1,8 @@
-/** What was written and not sent, by place: a conversation or a thread. No DOM. */
+/** Texts that are not sent, by place: a conversation or a thread. No DOM. */
 
 export class UnsentTexts {
   #kept;
-  /** A list asks for each of its conversations at each change. */
+  /** A list asks for all of its conversations at every change. */
   #known = new Map();
 
   /** `kept` is the storage of the browser, which other tabs share. */

@@ -46,7 +46,7 @@ export class Zoom {
     return factor !== undefined;
   }
 
-  /** What is under the pointer stays there. */
+  /** The part under the pointer stays there. */
   #zoom(wanted, pointer = null) {
     const scale = Math.min(MOST, Math.max(1, wanted));
     const { left, top, width, height } = this.#frame.getBoundingClientRect();

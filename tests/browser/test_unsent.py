@@ -34,6 +34,7 @@ async def test_it_is_there_after_a_reload_until_it_is_sent(visit: Visit, demo: D
     direct_id = await demo.direct("linus", "dennis")
     group_id = await demo.group("linus", "dennis", "grace", name="Kernel")
     root = await demo.write("dennis", group_id, "A root")
+    await demo.send("dennis", direct_id, "Hello")
     linus = await visit("linus", group_id)
     await box(linus).press_sequentially("Ask @gr")
     await linus.keyboard.press("Enter")
@@ -55,7 +56,7 @@ async def test_it_is_there_after_a_reload_until_it_is_sent(visit: Visit, demo: D
     await linus.reload()
     await expect(message(main_list(linus), "Ask")).to_be_visible()
     await expect(box(linus)).to_have_value("")
-    assert await demo.bodies("linus", direct_id) == []
+    assert await demo.bodies("linus", direct_id) == ["Hello"]
 
 
 @pytest.mark.parametrize("has_answer", [False, True])
