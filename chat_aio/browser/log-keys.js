@@ -25,9 +25,12 @@ export function enableKeys(log) {
     target.closest(".message")?.setAttribute("data-focused", "");
     log.setAttribute("data-keys", "");
   });
-  log.addEventListener("pointermove", ({ pointerType }) => {
-    const isBusy = log.querySelector(".toolbar :focus-visible") !== null;
-    if (pointerType === "mouse" && !isBusy) log.removeAttribute("data-keys");
+  log.addEventListener("pointermove", ({ pointerType, target }) => {
+    if (pointerType !== "mouse" || !log.hasAttribute("data-keys")) return;
+    // The buttons of another message are hidden then: its row keeps the focus.
+    const row = log.querySelector(".toolbar :focus")?.closest(".message");
+    if (row && !row.contains(target)) row.focus({ preventScroll: true });
+    log.removeAttribute("data-keys");
   });
   // Not by :focus-within: between two buttons nothing has the focus, and hidden ones get none.
   log.addEventListener("focusout", ({ target, relatedTarget }) => {
