@@ -26,7 +26,8 @@ export function enableKeys(log) {
     log.setAttribute("data-keys", "");
   });
   log.addEventListener("pointermove", ({ pointerType, target }) => {
-    if (pointerType !== "mouse" || !log.hasAttribute("data-keys")) return;
+    const isMouse = pointerType === "mouse" && matchMedia("(hover: hover)").matches;
+    if (!isMouse || !log.hasAttribute("data-keys")) return;
     // The buttons of another message are hidden then: its row keeps the focus.
     const row = log.querySelector(".toolbar :focus")?.closest(".message");
     if (row && !row.contains(target)) row.focus({ preventScroll: true });
