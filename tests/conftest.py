@@ -89,7 +89,7 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays to the end: each search for garbage would go through all of it."""
+    """Loaded modules stay to the end: each search for garbage would go through all of them."""
     gc.collect()
     gc.freeze()
     gc.enable()
