@@ -17,7 +17,7 @@ export class FirstSteps {
   #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
   #write;
-  #tour = element("a", {}, say("steps.tour", { name: TOUR }));
+  #tour = element("a", {}, say("steps.tour"));
   #toTour = element("li", { hidden: true }, this.#tour);
   #node;
 
