@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as NotClicked
 
+CHAT = "document.querySelector('chat-aio').shadowRoot"
+"""In scripts: the tree that has the nodes of the chat."""
 PATIENCE_SECONDS = 30
 POINTED_MS = 2_000
 
@@ -28,8 +30,7 @@ def details(page: Page) -> Locator:
 
 def panel(page: Page, name: str) -> Locator:
     """What stands beside the conversation; on a phone it is the main thing."""
-    classed = 'contains(concat(" ", @class, " "), " beside ")'
-    return page.locator(f'//*[{classed}][normalize-space(id(@aria-labelledby)) = "{name}"]')
+    return page.locator(".beside", has=page.locator(f'h2:text-is("{name}")'))
 
 
 def message(place: Locator, body: str) -> Locator:

@@ -175,7 +175,7 @@ async def test_a_message_has_a_context_menu(visit: Visit, demo: Demo) -> None:
     await row.get_by_role("link").click(button="right")
     await expect(menu).to_be_hidden()
     body = message(main_list(linus), "two").locator(".body")
-    await body.evaluate("node => getSelection().selectAllChildren(node)")
+    await body.dblclick()
     await body.click(button="right")
     await expect(menu).to_be_hidden()
     await linus.evaluate("getSelection().empty()")
