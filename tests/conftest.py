@@ -85,8 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is loaded stays to the end: no search for garbage goes through all of it, then or
-    later."""
+    """Loaded modules stay to the end: no search for garbage goes through them, now or later."""
     gc.disable()
     try:
         return (yield)
