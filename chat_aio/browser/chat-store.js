@@ -115,6 +115,17 @@ import { Users } from "./users.js";
 
 const NOT_HELD = new Timeline(null);
 
+/** @typedef {{store: any, session: any, users: any}} Parts */
+
+/** @type {WeakMap<ChatStore, Parts>} */
+const parts = new WeakMap();
+
+/** What a store is made of, for the views of the element.
+ * @param {ChatStore} made @returns {Parts} */
+export function partsOf(made) {
+  return /** @type {Parts} */ (parts.get(made));
+}
+
 export class ChatStore {
   #chat;
   /** @type {any} */
@@ -137,20 +148,27 @@ export class ChatStore {
   #online = () => this.#session.reconnect();
 
   /** @param {Chat} chat @param {ChatStoreOptions} options */
-  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
-    const { hasDrafts = false, hasInbox = false } = has;
+  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...more }) {
+    const { hasDrafts = false, hasInbox = false } = more;
+    // For the views of the element: all that a session has to say, and parts of lists.
+    const { listeners = {}, keepsNewest = true } = /** @type {any} */ (more);
     this.#chat = chat;
     this.userId = userId;
     this.#readings = hasInbox ? new ThreadReadMarks(chat) : null;
     this.#known = { entries: new Entries(userId), userOf: this.user };
-    this.#store = new Store(userId, { keepsNewest: true });
+    this.#store = new Store(userId, { keepsNewest });
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
-      ...{ onMessage, hasDrafts, onJoinRequest: () => {}, onBan: () => {}, onReports: () => {} },
+      ...{ onJoinRequest: () => {}, onBan: () => {}, onReports: () => {}, ...listeners },
+      ...{ onMessage, hasDrafts },
       onUsers: (/** @type {{[userId: string]: User}} */ users) => this.#users.learn(users),
-      onGone: (/** @type {Conversation | null} */ gone) => onGone(gone?.id ?? null),
+      onGone: (/** @type {Conversation | null} */ gone, /** @type {any} */ by) => {
+        onGone(gone?.id ?? null);
+        listeners.onGone?.(gone, by);
+      },
     });
     this.#store.subscribe(() => this.#notify());
+    parts.set(this, { store: this.#store, session: this.#session, users: this.#users });
   }
 
   /** Open the stream, and fetch the list; once until it is closed. */

@@ -9,8 +9,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:class|const|function) (\w+))", re.MULTILINE)
+COMMENT = re.compile(
+    r"^ */\*(?:(?!\*/).)*\*/ *\n|^ *//[^\n]*\n", re.MULTILINE | re.DOTALL
+)
 OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')
@@ -63,9 +66,11 @@ def script_of(entry: Path) -> str:
     functions = []
     for module in order:
         # A function that returns the exports: names in one module do not hide those in another.
-        text, folder = module.read_text(), module.parent
+        text, folder = COMMENT.sub("", module.read_text()), module.parent
 
         def taken(found: re.Match[str], folder: Path = folder) -> str:
+            if found[1] is None:
+                return ""
             words = re.sub(r"\bas\b", ":", found[1]).strip()
             return f"const {{ {words} }} = {names[(folder / found[2]).resolve()]};\n"
 
