@@ -330,7 +330,7 @@ async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo
         await linus.get_by_role("menuitem", name=item).press("Enter")
         dialog = linus.get_by_role("dialog", name=name)
         await expect(dialog).to_be_visible()
-        assert await dialog.evaluate("node => node.contains(document.activeElement)")
+        assert await dialog.evaluate("node => node.contains(node.getRootNode().activeElement)")
         await linus.keyboard.press("Escape")
         await expect(dialog).to_be_hidden()
         await expect(more).to_be_focused()
@@ -403,7 +403,7 @@ async def hear(page: Page) -> None:
     await page.evaluate(
         """() => {
           globalThis.heard = [];
-          const log = document.querySelector("#timeline");
+          const log = document.querySelector("chat-aio").shadowRoot.querySelector("#timeline");
           new MutationObserver((changes) => {
             const added = changes.flatMap((change) => [...change.addedNodes]);
             for (const row of added.filter((node) => node.matches(".message"))) {

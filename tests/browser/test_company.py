@@ -14,7 +14,7 @@ from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PLACES = "() => [...document.querySelectorAll('.message, #composer')].map(node => node.offsetTop)"
+PLACES = "() => [...document.querySelector('chat-aio').shadowRoot.querySelectorAll('.message, #composer')].map(node => node.offsetTop)"
 
 
 def typing(page: Page) -> Locator:

@@ -399,7 +399,7 @@ async def test_of_two_cases_the_one_that_was_opened_last_is_shown(visit: Visit, 
 async def test_a_list_that_is_refreshed_is_as_long_as_before(empty: Page) -> None:
     """What is shown beyond the first page does not go away when a report comes."""
     script = """async () => {
-        const { Paged } = await import("/demo/static/paged.js");
+        const { Paged } = await import("/browser/paged.js");
         const all = Array.from({ length: 300 }, (_, index) => index);
         const load = async ({ limit, cursor }) => {
           const from = cursor ?? 0;

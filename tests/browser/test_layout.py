@@ -27,7 +27,7 @@ SHOWN_WITH = (
     *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
 )
 READABLE = 4.5
-FOCUSED = "(node) => node === document.activeElement"
+FOCUSED = "(node) => node === node.getRootNode().activeElement"
 
 
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
@@ -77,7 +77,7 @@ async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: 
 async def test_who_wants_no_motion_sees_none(visit: Visit) -> None:
     linus = await visit("linus", reduced_motion="reduce")
     moving = """
-        () => [...document.querySelectorAll("*")].filter((node) => {
+        () => [...document.querySelector("chat-aio").shadowRoot.querySelectorAll("*")].filter((node) => {
           const { transitionDuration, animationDuration } = getComputedStyle(node);
           return [transitionDuration, animationDuration].some((all) => !/^(0s(, )?)+$/.test(all));
         }).length
@@ -275,7 +275,7 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
     await expect(thread(linus)).to_be_visible()
     await linus.wait_for_function(
         """() => {
-          const { clientHeight, scrollHeight } = document.querySelector(".conversation textarea");
+          const { clientHeight, scrollHeight } = document.querySelector("chat-aio").shadowRoot.querySelector(".conversation textarea");
           return clientHeight === scrollHeight;
         }"""
     )

@@ -24,7 +24,7 @@ const a = "<b>*not* bold</b>"; // https://example.org
 javascript:alert(1)"""
 
 HELPERS = """
-    const { blocksOf } = await import("/demo/static/markup.js");
+    const { blocksOf } = await import("/browser/markup.js");
     const { inlineOf } = await import("/browser/inline.js");
     const dennis = [{ id: "dennis", name: "Dennis" }];
     const marked = (piece) => {

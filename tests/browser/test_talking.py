@@ -71,7 +71,7 @@ async def test_a_group_that_is_refused_says_why(visit: Visit, complaints: Compla
     linus = await visit("linus")
     await linus.get_by_role("button", name="New group").click()
     await linus.evaluate(
-        "document.querySelector('dialog [name=name]').removeAttribute('maxlength')"
+        "document.querySelector('chat-aio').shadowRoot.querySelector('dialog [name=name]').removeAttribute('maxlength')"
     )
     await linus.get_by_role("dialog").get_by_label("Name").fill("x" * 201)
     await linus.get_by_role("button", name="Create group").click()

@@ -3,8 +3,8 @@
 export const conversation = `
 .conversation { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
 .conversation .bar { border-bottom: 1px solid var(--line); }
-.conversation h1 { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
-.conversation h1, #subtitle { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+#title { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
+#title, #subtitle { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 #subtitle { color: var(--muted); font-size: 0.8125rem; }
 #search-here { margin-inline-start: -0.5rem; }
 .back { display: none; }

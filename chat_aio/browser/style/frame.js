@@ -173,6 +173,7 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 /* The list */
 
 .list { position: relative; flex: 1; overflow-y: auto; overflow-anchor: none; padding: 0 0.5rem max(0.5rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
+#notice:first-child + .list { padding-block-start: 0.5rem; }
 /* All rows are of one height, margins included: the list counts on it. */
 #conversations { position: relative; }
 #conversations li { display: flow-root; }

@@ -45,8 +45,8 @@ textarea { resize: vertical; }
 .inbox-item { display: flex; align-items: center; gap: 0.5rem; }
 .inbox-item .row { flex: 1; min-width: 0; width: 100%; border: 0; background: none; text-align: start; }
 .inbox-item .replies { color: var(--muted); font-size: 0.8125rem; }
-.screen h1 { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
-.screen h1:focus { outline: none; }
+.screen .headings { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
+.screen .headings:focus { outline: none; }
 .screen .bar { border-bottom: 1px solid var(--line); }
 .screen-body { flex: 1; overflow-y: auto; padding: 0.5rem max(1rem, (100% - 46rem) / 2) max(1rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
 .screen-body .problem { padding: 0.5rem 0; }
@@ -54,9 +54,10 @@ textarea { resize: vertical; }
 .channel .row-title, .channel .row-preview { display: block; }
 .channel .row-preview { white-space: normal; }
 
+#invite-title:focus { outline: none; }
 #invite form { display: grid; justify-items: center; gap: 0.75rem; width: min(24rem, 100% - 2rem); margin: auto; padding-block: 1rem 6rem; text-align: center; }
 #invite .avatar { width: 4.5rem; height: 4.5rem; font-size: 1.5rem; }
-#invite h1 { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
+#invite-title { font-size: 1.5rem; line-height: 1.25; overflow-wrap: anywhere; }
 #invite p { color: var(--muted); }
 #invite .problem { color: var(--danger); }
 #invite p:empty { display: none; }

@@ -16,7 +16,7 @@ export const moderation = `
 .shortcut[aria-current] { background: var(--chosen); }
 .shortcut:focus-visible { outline-offset: -2px; }
 
-#banned h1:focus { outline: none; }
+#banned-title:focus { outline: none; }
 
 /* The moderators' screen */
 

@@ -11,7 +11,9 @@ export class Dialog extends Part {
   #form = element("form");
   #problem = element("p", { class: "problem", role: "alert" });
   #opener = null;
-  #isBusy = false;
+  /** The number of its openings, and the one whose choice is acted on. */
+  #opening = 0;
+  #busyIn = null;
 
   /**
    * `given` are {heading?, submit?, cancel?, isDanger?, kind?}: `submit` is the word on its button,
@@ -47,18 +49,21 @@ export class Dialog extends Part {
 
   /** Act on the choice, once; it stays open, with the reason, if that fails (then false). */
   async finish(work) {
-    if (this.#isBusy) return false;
-    this.#isBusy = true;
+    const opening = this.#opening;
+    // It may have been closed meanwhile, and opened about something else.
+    const isStill = () => opening === this.#opening;
+    if (this.#busyIn === opening) return false;
+    this.#busyIn = opening;
     setText(this.#problem, "");
     try {
       await work();
-      this.close();
+      if (isStill()) this.close();
       return true;
     } catch (error) {
-      setText(this.#problem, this.texts.problemOf(error));
+      if (isStill()) setText(this.#problem, this.texts.problemOf(error));
       return false;
     } finally {
-      this.#isBusy = false;
+      if (this.#busyIn === opening) this.#busyIn = null;
     }
   }
 
@@ -81,6 +86,7 @@ export class Dialog extends Part {
     setText(this.#heading, heading);
     if (submit) setText(this.#form.querySelector("[type=submit]"), submit);
     setText(this.#problem, "");
+    this.#opening += 1;
     this.#form.reset();
     this.#opener = this.shell.focused;
     this.#dialog.showModal();

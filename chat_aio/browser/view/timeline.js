@@ -30,6 +30,8 @@ export class TimelineView extends Part {
   #position;
   #wantedId = null;
   #wantsEnd = false;
+  /** Whether the log is in view, and not hidden or scrolled away in the page. */
+  #isInView = false;
 
   /**
    * `label` names the log, `id` begins the ids of its nodes. `read()` returns {timeline, rows, drafts, unread}, or null.
@@ -57,6 +59,10 @@ export class TimelineView extends Part {
       tools.moved();
     });
     new ResizeObserver(() => this.#position.fit()).observe(this.#log);
+    new IntersectionObserver((changes) => {
+      this.#isInView = changes.at(-1).isIntersecting;
+      tools.moved();
+    }).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
@@ -67,7 +73,8 @@ export class TimelineView extends Part {
   }
 
   get #isBeforeEyes() {
-    return this.#shown.isLoaded && getComputedStyle(this.#log).visibility === "visible";
+    const isUncovered = getComputedStyle(this.#log).visibility === "visible";
+    return this.#shown.isLoaded && this.#isInView && isUncovered;
   }
 
   /** Go to a message and point at it, as soon as it is shown. */
@@ -209,7 +216,8 @@ export class TimelineView extends Part {
   }
 
   #askForMore(timeline) {
-    if (!timeline.isReady || timeline.loading !== null) return;
+    // A log that is not shown is not scrolled: its top does not mean that older ones are wanted.
+    if (!this.#isInView || !timeline.isReady || timeline.loading !== null) return;
     const { scrollTop, scrollHeight, clientHeight } = this.#log;
     if (scrollTop < NEAR_EDGE_PX && timeline.older) this.#tools.older();
     else if (scrollHeight - scrollTop - clientHeight < NEAR_EDGE_PX) this.#tools.newer();
