@@ -41,7 +41,8 @@ const FEATURES = [
  * the page's address, behind this name).
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:title` ({title}),
- * `chat-aio:status` ({status}), `chat-aio:banned`, and `chat-aio:message` ({message}) for a new
+ * `chat-aio:status` ({status}), `chat-aio:banned`, `chat-aio:unauthorised` when the user is not logged
+ * in (any longer), and `chat-aio:message` ({message}) for a new
  * message that is not being read.
  */
 export class ChatAio extends HTMLElement {
@@ -194,7 +195,11 @@ export class ChatAio extends HTMLElement {
       userId,
       hasDrafts: features.includes("drafts"),
       onMessage: (message) => this.#received(message),
-      .../** @type {any} */ ({ keepsNewest: false, listeners: this.#listeners }),
+      .../** @type {any} */ ({
+        keepsNewest: false,
+        isListedEmpty: (/** @type {string} */ id) => this.#view?.isListedEmpty(id) ?? false,
+        listeners: this.#listeners,
+      }),
     });
     const root = this.#makeRoot(languageAt(this));
     this.#store = store;
@@ -286,7 +291,7 @@ export class ChatAio extends HTMLElement {
     if (!this.#store) return;
     this.#letGo();
     this.#view.show();
-    const { unread, openId, status } = this.#store.state();
+    const { unread, openId, status, problemCode } = this.#store.state();
     const { people, sources, store } = this.#shell;
     const title = store.open ? people.titleOf(store.open) : "";
     if (status === "live" && this.#dispatched.status !== "live") sources.tryAgain();
@@ -295,6 +300,7 @@ export class ChatAio extends HTMLElement {
     this.#dispatchChanged("title", title, { title });
     this.#dispatchChanged("status", status, { status });
     if (store.isBanned) this.#dispatchChanged("banned", true, {});
+    this.#dispatchSignedOut(problemCode === "UNAUTHENTICATED");
   }
 
   /** The browser need not keep the images of another conversation. */
@@ -302,6 +308,12 @@ export class ChatAio extends HTMLElement {
     const openId = this.#store?.state().openId ?? null;
     if (openId !== this.#openId) this.#shell.sources.clear();
     this.#openId = openId;
+  }
+
+  /** @param {boolean} isSignedOut */
+  #dispatchSignedOut(isSignedOut) {
+    if (isSignedOut && !this.#dispatched.unauthorised) this.#dispatch("unauthorised", {});
+    this.#dispatched.unauthorised = isSignedOut;
   }
 
   /** @param {string} name @param {any} value @param {object} detail */

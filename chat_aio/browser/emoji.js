@@ -11,6 +11,8 @@ const MOST_FOUND = 5;
 /** One letter is a face of old, as in `:D`; a time, as in 10:30, begins no name. */
 const BEGUN = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30})$/u;
 const WHOLE = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30}):$/u;
+/** Code, or a name. */
+const NAMED = /(`[^`]*`)|(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30}):/gu;
 /** What most reactions are, until one has chosen others. */
 const USUAL = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "✅", "🚀", "💯"];
 
@@ -23,15 +25,27 @@ export class EmojiNames {
     this.all = allEmoji(NAMES[language] ?? english);
   }
 
-  /** Those a query can mean: first those with a name that begins so, then those with such a word. */
+  /**
+   * Those a query can mean: first the one with this name, then those with a name that begins so, the
+   * shortest first, then those with such a word.
+   */
   matching(query) {
     const wanted = query.trim().toLowerCase().replaceAll(" ", "_");
-    const isNamed = ({ emoji, names }) =>
-      names.some((name) => name.startsWith(wanted)) || emoji === query.trim();
+    const lengthOf = ({ emoji, names }) =>
+      emoji === query.trim() ? 0 : shortestOf(names.filter((name) => name.startsWith(wanted)));
     const isMeant = ({ words }) =>
       words.some((word) => word.split("_").some((part) => part.startsWith(wanted)));
-    const named = this.all.filter(isNamed);
+    const named = this.all.filter((entry) => lengthOf(entry) < Infinity);
+    named.sort((first, second) => lengthOf(first) - lengthOf(second));
     return [...named, ...this.all.filter((entry) => isMeant(entry) && !named.includes(entry))];
+  }
+
+  /** A text with emoji in place of their names, `:name:`, but not in code. */
+  written(text) {
+    return text.replace(NAMED, (whole, code, name) => {
+      if (code) return whole;
+      return this.all.find(({ names }) => names.includes(name.toLowerCase()))?.emoji ?? whole;
+    });
   }
 
   /** The name that is being written in front of the caret: {start, found}, or null. */
@@ -48,6 +62,10 @@ export class EmojiNames {
     const meant = written && this.all.find(({ names }) => names.includes(written[1].toLowerCase()));
     return meant ? { start: caret - written[0].length, emoji: meant.emoji } : null;
   }
+}
+
+function shortestOf(names) {
+  return Math.min(...names.map((name) => name.length));
 }
 
 /** The emoji of a person that come first: those used last, then the usual ones. */

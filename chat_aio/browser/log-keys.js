@@ -1,6 +1,9 @@
 /** Keyboard navigation in a log of messages. */
 
-/** Up and down move between messages; Tab then moves to a message's actions. */
+/**
+ * Up and down move between messages; Tab then moves to a message's actions. The log has `data-keys`
+ * from there on until the mouse moves: what is shown where it points is not what is meant.
+ */
 export function enableKeys(log) {
   const move = (from, step) => {
     const messages = [...log.querySelectorAll(".message")];
@@ -9,6 +12,7 @@ export function enableKeys(log) {
   };
   log.addEventListener("keydown", (event) => {
     const { target, key } = event;
+    log.setAttribute("data-keys", "");
     const step = { ArrowUp: -1, ArrowDown: 1 }[key];
     if (key === "Escape" && target !== log) log.focus();
     else if (step && (target === log || target.matches(".message"))) move(target, step);
@@ -17,7 +21,13 @@ export function enableKeys(log) {
   });
   log.addEventListener("focusin", ({ target }) => {
     const isMeant = target.matches(":focus-visible") || matchMedia("(hover: none)").matches;
-    if (isMeant) target.closest(".message")?.setAttribute("data-focused", "");
+    if (!isMeant) return;
+    target.closest(".message")?.setAttribute("data-focused", "");
+    log.setAttribute("data-keys", "");
+  });
+  log.addEventListener("pointermove", ({ pointerType }) => {
+    const isBusy = log.querySelector(".toolbar :focus-visible") !== null;
+    if (pointerType === "mouse" && !isBusy) log.removeAttribute("data-keys");
   });
   // Not by :focus-within: between two buttons nothing has the focus, and hidden ones get none.
   log.addEventListener("focusout", ({ target, relatedTarget }) => {

@@ -15,7 +15,8 @@ const OF_SENDERS = new Set([
  */
 export function problemIn(texts) {
   const { say } = texts;
-  return ({ code, message, retryAfter = null }) => {
+  return ({ code, message, retryAfter = null, cause = null }) => {
+    if (code === "UNREACHABLE" && cause?.name === "TimeoutError") return say("refused.late");
     // Only the response contains the time to wait.
     if (code === "SLOW_MODE" && retryAfter) return say("slowMode.wait", { count: retryAfter });
     if (code === "INVALID_INPUT") return say("refused.invalid");

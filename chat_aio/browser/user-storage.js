@@ -32,6 +32,13 @@ export class UserStorage {
     }
   }
 
+  /** `act(name)` is called when another tab has changed the value of a name; `signal` ends that. */
+  onChange(act, { signal }) {
+    const before = this.#keyOf("");
+    const changed = ({ key }) => key?.startsWith(before) && act(key.slice(before.length));
+    addEventListener("storage", changed, { signal });
+  }
+
   #keyOf(name) {
     return `chat:${this.#userId}:${name}`;
   }

@@ -33,6 +33,7 @@ from chat_aio.schema.fields import (
     Reason,
     Roles,
     Seconds,
+    SeqPlace,
     Uses,
     Version,
     WantedMetadata,
@@ -48,7 +49,7 @@ from chat_aio.schema.models import (
     TargetType,
     Visibility,
 )
-from chat_aio.schema.pagination import limit_from_query
+from chat_aio.schema.pagination import limit_from_query, number_from_query
 from chat_aio.schema.room_controls import RoomControls
 
 METADATA_PREFIX = "metadata."
@@ -158,10 +159,18 @@ class MessageList(Page):
 
 
 class Timeline(MessageList):
-    """The message around which, or after which, a page of a main list or a thread is read."""
+    """The place around which, or the message after which, a page of a main list or a thread is
+    read."""
 
     around: Id | None = None
+    around_seq: SeqPlace | None = None
     after: Id | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any list of messages; a query string has the number as text."""
+        given = super().arguments(body)
+        return {**given, "around_seq": number_from_query("aroundSeq", given["around_seq"])}
 
 
 class UserLookup(Input):

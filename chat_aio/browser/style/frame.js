@@ -169,6 +169,7 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 [data-status="live"] .status::before { background: var(--accent); }
 
 .notice:not(:empty) { margin: 0 1rem 0.5rem; padding: 0.5rem 0.75rem; border-radius: 0.75rem; background: var(--hover); color: var(--danger); }
+.notice[data-done] { color: inherit; }
 
 /* The list */
 
@@ -204,6 +205,8 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 .row-time { flex: none; color: var(--muted); font-size: 0.75rem; font-variant-numeric: tabular-nums; }
 .row[data-unread] .row-title { font-weight: 700; }
 .row[data-unread] .row-preview { color: var(--ink); }
+.row-preview[data-kind="draft"] { font-style: italic; }
+.row-preview[data-kind="typing"] { color: var(--accent); }
 .row[data-unread] .row-time { color: var(--accent); font-weight: 600; }
 
 .waiting-mark { display: inline-flex; color: var(--accent); }

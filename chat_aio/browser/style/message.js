@@ -53,7 +53,7 @@ export const message = `
 .fold { margin-block: 0.25rem 0.125rem; }
 [data-state="deleted"] .bubble { background: none; box-shadow: inset 0 0 0 1px var(--line); }
 [data-state="deleted"] .body { color: var(--muted); font-style: italic; }
-[data-state="pending"] .bubble { opacity: 0.65; }
+[data-state="pending"] .bubble, [data-state="waiting"] .bubble, [data-state="held"] .bubble { opacity: 0.65; }
 [data-state="failed"] .bubble { box-shadow: inset 0 0 0 1px var(--danger); }
 
 .meta { grid-area: meta; display: flex; flex-wrap: wrap; gap: 0 0.5rem; padding: 0.125rem 0.875rem 0; color: var(--muted); font-size: 0.75rem; font-variant-numeric: tabular-nums; }
@@ -64,7 +64,7 @@ export const message = `
 .failed-actions { display: inline-flex; gap: 0.75rem; }
 
 /* Inside a group of messages the time stands beside the bubble, when one points at it. */
-.message:not([data-place~="tail"], [data-state="failed"]) .meta {
+.message:not([data-place~="tail"], [data-state="failed"], [data-state="waiting"], [data-state="held"]) .meta {
   grid-area: bubble;
   align-self: center;
   justify-self: end;
@@ -74,7 +74,7 @@ export const message = `
   opacity: 0;
   transition: opacity 120ms;
 }
-[data-from="me"]:not([data-place~="tail"], [data-state="failed"]) .meta { justify-self: start; translate: calc(-100% * var(--onward)) 0; }
+[data-from="me"]:not([data-place~="tail"], [data-state="failed"], [data-state="waiting"], [data-state="held"]) .meta { justify-self: start; translate: calc(-100% * var(--onward)) 0; }
 .message:hover .meta, .message:focus-within .meta { opacity: 1 !important; }
 
 .message:focus-visible { border-radius: 0.75rem; outline-offset: 2px; }
@@ -143,7 +143,8 @@ export const message = `
   position: absolute;
   z-index: 2;
   grid-row: bubble;
-  inset-block-start: -1.5rem;
+  /* Further up it would cover the end of the message above. */
+  inset-block-start: -0.5rem;
   inset-inline-end: 0;
   display: flex;
   visibility: hidden;
@@ -158,12 +159,11 @@ export const message = `
 .toolbar button:focus-visible { outline-offset: -2px; }
 .toolbar svg { width: 1.1875rem; height: 1.1875rem; }
 .toolbar [aria-haspopup] svg { stroke-width: 2.6; }
-.message[data-active] .toolbar, .message[data-focused] .toolbar { visibility: visible; }
-@media (hover: hover) { .message:hover .toolbar { visibility: visible; } }
+/* One at a time. */
+.message[data-active] .toolbar, [data-keys] .message[data-focused] .toolbar { visibility: visible; }
+@media (hover: hover) { :not([data-keys]) > .message:hover .toolbar { visibility: visible; } }
 @media (hover: none) {
   .toolbar button { width: 2.75rem; height: 2.5rem; }
-  /* Larger, it would reach the message above: it lies over its own, which one has tapped. */
-  .toolbar { inset-block-start: -0.5rem; }
 }
 
 @container chat (max-width: 44rem) {
@@ -191,14 +191,56 @@ export const message = `
 .files [data-state="failed"] .file-about { flex: 1; color: var(--danger); }
 .files[hidden] { display: none; }
 
+/* Above the messages, while files are held over them. */
+.stage[data-dropping]::after {
+  content: attr(data-drop-words);
+  position: absolute;
+  z-index: 3;
+  inset: 0.5rem;
+  display: grid;
+  place-items: center;
+  border: 2px dashed var(--accent);
+  border-radius: 0.75rem;
+  background: color-mix(in srgb, var(--raised) 88%, transparent);
+  color: var(--accent);
+  font-size: 1.125rem;
+  font-weight: 650;
+  pointer-events: none;
+}
+
 /* An image, large */
 
-/* As large for each image, so that the next press finds its button where the last one did. */
-dialog.gallery { width: min(64rem, 100vw - 2rem); height: min(48rem, 100dvh - 2rem); }
+/*
+ * In the whole window, dark in every colour scheme, and as large for each image, so that the next
+ * press finds its button where the last one did.
+ */
+dialog.gallery {
+  --raised: #15181a;
+  --ink: #e5e8e6;
+  --muted: #b9c2c2;
+  --line: #454d51;
+  --hover: #2c3235;
+  --accent: #6fc8af;
+  --danger: #f2938a;
+  width: 100vw;
+  max-width: none;
+  height: 100dvh;
+  max-height: none;
+  border-radius: 0;
+  background: var(--raised);
+  color: var(--ink);
+  color-scheme: dark;
+}
 .gallery form { grid-template: auto minmax(8rem, 1fr) / minmax(0, 1fr) auto; gap: 0.5rem; min-height: 100%; }
 .gallery form > * { grid-column: 1 / -1; }
+.gallery .side { position: absolute; z-index: 1; inset-block-start: calc(50% - 1.5rem); width: 3rem; height: 3rem; border-radius: 50%; background: rgb(21 24 26 / 70%); color: var(--ink); }
+.gallery .side:hover { background: var(--hover); }
+.gallery .side:disabled { visibility: hidden; }
+.gallery .previous { inset-inline-start: 0.75rem; }
+.gallery .next { inset-inline-end: 0.75rem; }
 .gallery h2 { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.gallery-image { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); place-items: center; min-height: 0; contain: size; }
+.gallery-image { display: grid; grid-template: minmax(0, 1fr) / minmax(0, 1fr); place-items: center; min-height: 0; overflow: hidden; contain: size; }
+.gallery-image[data-larger] { cursor: grab; touch-action: none; }
 .gallery-image img { max-width: 100%; max-height: 100%; width: auto; height: auto; border-radius: 0.625rem; background: var(--hover); }
 .gallery form > .ending { grid-column: 1; }
 .gallery form > menu { grid-column: 2; align-self: end; }

@@ -63,6 +63,7 @@ mark { border-radius: 0.25rem; background: var(--marked); color: inherit; box-sh
 
 .picker { width: min(19rem, calc(100vw - 1rem)); }
 .palette { display: grid; grid-template-columns: repeat(6, minmax(0, 1fr)); align-content: start; height: min(17rem, 50dvh); overflow-y: auto; }
+.palette [data-first] { box-shadow: inset 0 0 0 2px var(--accent); }
 .palette .hint { grid-column: 1 / -1; padding: 0.75rem; }
 .palette button { aspect-ratio: 1; padding: 0; border: 0; border-radius: 0.75rem; background: none; font-size: 1.375rem; line-height: 1; }
 .palette button:hover { background: var(--hover); }

@@ -1,5 +1,6 @@
 /** Above the text of a composer: the message that is edited or replied to. */
 
+import { briefOf } from "../brief.js";
 import { element, setText } from "../dom.js";
 import { iconButton } from "./icons.js";
 import { Part } from "./part.js";
@@ -27,6 +28,6 @@ export class AboutBar extends Part {
     this.node.dataset.kind = kind;
     const edit = isSaving ? this.say("composer.saving") : this.say("composer.editing");
     setText(this.#title, kind === "edit" ? edit : reply);
-    setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
+    setText(this.#text, briefOf(this.texts, message));
   }
 }

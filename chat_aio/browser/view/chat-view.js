@@ -7,6 +7,7 @@ import { keepOutbox } from "../kept-outbox.js";
 import { ModerationQueue } from "../moderation-queue.js";
 import { NO_PRESENCE } from "../presence.js";
 import { UnlistedConversations } from "../unlisted-conversations.js";
+import { UnsentTexts } from "../unsent.js";
 import { Uploads } from "../uploads.js";
 import { UserStorage } from "../user-storage.js";
 import { Banned } from "./banned.js";
@@ -35,6 +36,7 @@ export class ChatView extends Part {
   #chat;
   #session;
   #kept;
+  #unsent;
   #uploads = null;
   #presence;
   #waiting = null;
@@ -67,6 +69,7 @@ export class ChatView extends Part {
     this.#chat = chat;
     this.#session = session;
     this.#kept = new UserStorage(this.store.userId);
+    this.#unsent = new UnsentTexts(this.#kept, shell);
     this.#presence = shell.has("presence") ? session.presence : NO_PRESENCE;
     this.#makeParts();
     this.#tools = this.#makeTools();
@@ -91,6 +94,14 @@ export class ChatView extends Part {
     });
     const kept = new UserStorage(this.store.userId, () => sessionStorage);
     keepOutbox(this.store, session.sender, kept);
+    // Drafts are kept; files cannot be.
+    const ask = (event) => this.#uploads?.hasAny && event.preventDefault();
+    addEventListener("beforeunload", ask, { signal: shell.signal });
+  }
+
+  /** Whether a conversation without messages is listed. */
+  isListedEmpty(id) {
+    return this.#unsent.textIn(id) !== "";
   }
 
   /** What the session calls. */
@@ -201,6 +212,7 @@ export class ChatView extends Part {
       report: (message) => this.#reporting.openForMessage(message),
       groups: this.#session.groups,
       kept: this.#kept,
+      readings: this.#session.readings,
       receipts: this.#session.receipts,
       desk: this.#chat.moderationTools,
     });
@@ -250,6 +262,8 @@ export class ChatView extends Part {
     this.#list = new ConversationList(shell, lists, {
       presence: this.#presence,
       waiting: this.#waiting,
+      typing: session.typing,
+      unsent: this.#unsent,
       preview: (id) => session.loadPreview(id),
       more: () => session.loadMoreConversations(),
     });
@@ -312,7 +326,7 @@ export class ChatView extends Part {
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       remove: (message) => this.#tools.remove(message),
       editLast: () => this.#tools.editLast(current()),
-      kept: this.#kept,
+      unsent: this.#unsent,
       uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       // What names one is a link to it.
@@ -412,6 +426,8 @@ export class ChatView extends Part {
 
   #gone(conversation, removedBy) {
     this.shell.places.go();
-    this.#sidebar?.notify(goneFrom(this.texts, conversation, removedBy, this.people));
+    const isDone = removedBy === this.people.userId;
+    const words = goneFrom(this.texts, conversation, removedBy, this.people);
+    this.#sidebar?.notify(words, { isDone });
   }
 }

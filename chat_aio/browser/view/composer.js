@@ -3,9 +3,10 @@
  * browser keeps as well.
  */
 
-import { element, isComposing, setText } from "../dom.js";
+import { element, isComposing, setAttribute, setText } from "../dom.js";
 import { takeFiles } from "../file-drops.js";
 import { mentionedIn, nameable, unnamedIn } from "../mentions.js";
+import { marked, markOf } from "../marking.js";
 import { previewOf } from "../messages.js";
 import { AboutBar } from "./about-bar.js";
 import { Completion } from "./completion.js";
@@ -47,7 +48,7 @@ export class Composer extends Part {
    * that is now empty; `needs.editLast()` is called from an empty text;
    * `needs.typed(isBlank)` is called on typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * offers a choice; `needs.kept` is the storage of the browser; `needs.uploads` has the files of
+   * offers a choice; `needs.unsent` keeps drafts; `needs.uploads` has the files of
    * the next message, null where there are none.
    */
   constructor(shell, { name, label }, needs) {
@@ -96,7 +97,10 @@ export class Composer extends Part {
 
   /** Files dropped or pasted there are added. */
   takeFilesFrom(place) {
-    if (this.#files) takeFiles(place, (files) => this.#files.add(files));
+    if (!this.#files) return;
+    const drag = (isOver) => setAttribute(place, "data-dropping", isOver && !this.#isClosed);
+    place.dataset.dropWords = this.say("files.drop");
+    takeFiles(place, (files) => this.#files.add(files), drag);
   }
 
   /**
@@ -195,7 +199,7 @@ export class Composer extends Part {
   /** The draft of a place, also from before the page was opened. */
   #draftOf(place) {
     const draft = this.#drafts.get(place);
-    const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
+    const kept = draft || place === null ? null : this.#needs.unsent.get(place);
     if (!kept) return draft ?? newDraft();
     const chosen = new Map(kept.mentions.map((id) => [id, this.#personOf(id)]));
     const about = kept.replyTo ? replyAbout(kept.replyTo) : null;
@@ -206,7 +210,7 @@ export class Composer extends Part {
   #keep(place, { text, chosen, about }) {
     const replyTo = about ? previewOf(about.message) : null;
     const written = { text, mentions: [...chosen.keys()], replyTo };
-    this.#needs.kept.set(`unsent:${place}`, text.trim() || replyTo ? written : null);
+    this.#needs.unsent.set(place, text.trim() || replyTo ? written : null);
   }
 
   #keepWritten() {
@@ -243,7 +247,8 @@ export class Composer extends Part {
   }
 
   #submit() {
-    const body = this.#input.value;
+    // A pasted name has not become an emoji while it was typed.
+    const body = this.#withEmoji(this.#input.value);
     const { about, chosen, isSaving } = this.#draft;
     if (this.#place === null || isSaving) return;
     this.#completion.close();
@@ -315,6 +320,20 @@ export class Composer extends Part {
     return channel ? this.shell.places.linkTo(channel.id) : `@${name}`;
   }
 
+  #withEmoji(text) {
+    return this.shell.has("emoji") ? this.shell.emoji.written(text) : text;
+  }
+
+  /** Put a mark around the selection, or take it away. */
+  #mark(event, mark) {
+    event.preventDefault();
+    if (this.#input.readOnly) return;
+    const { value, selectionStart, selectionEnd } = this.#input;
+    const { text, start, end, selection } = marked(value, [selectionStart, selectionEnd], mark);
+    this.#put(text, start, end);
+    this.#input.setSelectionRange(...selection);
+  }
+
   #put(text, start, end) {
     this.#input.setRangeText(text, start, end, "end");
     this.#input.focus();
@@ -330,7 +349,9 @@ export class Composer extends Part {
 
   #pressed(event) {
     if (isComposing(event)) return;
-    if (this.#completion.takes(event)) event.preventDefault();
+    const mark = markOf(event);
+    if (mark) this.#mark(event, mark);
+    else if (this.#completion.takes(event)) event.preventDefault();
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.node.requestSubmit();

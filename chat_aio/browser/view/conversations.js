@@ -1,6 +1,8 @@
 /** The list of conversations. */
 
+import { briefOf, typingWords } from "../brief.js";
 import { element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { plainOf } from "../plain.js";
 import { icon } from "./icons.js";
 import { ListWindow } from "./list-window.js";
 import { Part } from "./part.js";
@@ -21,7 +23,8 @@ export class ConversationList extends Part {
   /**
    * `before` and `after` are further nodes of the list. `needs.presence` has the online users.
    * `needs.preview(id)` and `needs.more()` are called for rows that come into view without their
-   * last message, and at the end of the list.
+   * last message, and at the end of the list. `needs.typing` has the typing users, `needs.unsent`
+   * the drafts.
    */
   constructor(shell, { before, after }, needs) {
     super(shell);
@@ -72,7 +75,7 @@ export class ConversationList extends Part {
       ...{ id, ...picture, at, ago: this.texts.agoOf(at), href: this.shell.places.hrefOf(id), place, count },
       topPx: null,
       title: this.people.titleOf(conversation),
-      preview: this.#previewOf(conversation),
+      ...this.#briefOf(conversation),
       unread: this.store.unreadOf(conversation),
       mentions: conversation.unreadMentions ?? 0,
       waiting: this.#needs.waiting?.countIn(id) ?? 0,
@@ -88,10 +91,20 @@ export class ConversationList extends Part {
     return otherId !== null && this.#needs.presence.of(otherId).online;
   }
 
+  /** {kind, preview}: the typing users, a draft of one that is not open, or the last message. */
+  #briefOf(conversation) {
+    const { id } = conversation;
+    const typing = this.#needs.typing.idsIn(id).map((userId) => this.people.nameOf(userId));
+    if (typing.length > 0) return { kind: "typing", preview: typingWords(this.texts, typing) };
+    const text = id === this.store.openId ? "" : plainOf(this.#needs.unsent.textIn(id));
+    if (text) return { kind: "draft", preview: this.say("list.draft", { text }) };
+    return { kind: "message", preview: this.#previewOf(conversation) };
+  }
+
   #previewOf({ type, lastMessage, hasPreview }) {
     if (!lastMessage) return hasPreview ? this.say("list.nothingSaid") : "";
-    const { senderId, body, deletedAt } = lastMessage;
-    const text = deletedAt ? this.say("list.deleted") : body.trim().replace(/\s+/gu, " ");
+    const { senderId, deletedAt } = lastMessage;
+    const text = deletedAt ? this.say("list.deleted") : briefOf(this.texts, lastMessage);
     const isOwn = senderId === this.store.userId;
     if (type === "direct" && !isOwn) return text;
     return this.say("list.preview", { isOwn, name: this.people.nameOf(senderId), text });
@@ -157,7 +170,7 @@ class ConversationRow extends Part {
   }
 
   show(state) {
-    const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
+    const { id, href, title, kind, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
     const { unread, mentions, waiting, place, count, topPx, ...picture } = rest;
     setAttribute(this.node, "data-apart", topPx !== null);
     this.node.style.insetBlockStart = topPx === null ? "" : `${topPx}px`;
@@ -171,6 +184,7 @@ class ConversationRow extends Part {
     this.#pictured.dot.hidden = !isOnline;
     setText(this.#title, title);
     setText(this.#preview, preview);
+    this.#preview.dataset.kind = kind;
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", at);
     setAttribute(this.#time, "title", this.texts.momentOf(at));

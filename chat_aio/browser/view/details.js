@@ -51,7 +51,7 @@ export class DetailsPanel extends Part {
     this.#boundaries = new BoundariesSection(this.shell, needs);
     this.#pins = new PinsSection(this.shell, needs);
     const sections = [this.#pins, ...this.#groupSections, this.#boundaries];
-    const content = sections.map((section) => section.node);
+    const content = [...sections.map((section) => section.node), this.#members.end];
     this.node.append(element("div", { class: "details" }, ...content));
   }
 
@@ -83,6 +83,7 @@ export class DetailsPanel extends Part {
 
   #showGroup(group) {
     for (const section of this.#groupSections) section.node.hidden = group === null;
+    this.#members.end.hidden = group === null;
     const members = group?.participants ?? [];
     this.#needs.presence.watch("members", members.map((member) => member.userId));
     if (!group) {

@@ -1,8 +1,8 @@
 /** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
+import { briefOf } from "../brief.js";
 import { newClientMessageId } from "../chat.js";
 import { avatar, element, setAvatar, setHidden, setText } from "../dom.js";
-import { previewOf } from "../messages.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
 import { Part } from "./part.js";
 
@@ -47,7 +47,7 @@ export class DeleteDialog extends Part {
 
   open(message) {
     this.#message = message;
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, briefOf(this.texts, message));
     this.#dialog.open();
   }
 }
@@ -81,7 +81,7 @@ export class ForwardDialog extends Part {
   open(message) {
     this.#message = message;
     this.#keys.clear();
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, briefOf(this.texts, message));
     this.#dialog.open();
     this.show();
     this.#filter.focus();

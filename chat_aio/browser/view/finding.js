@@ -1,6 +1,6 @@
 /** What leads to messages anywhere: the search, threads and mentions, and Ctrl+K. */
 
-import { Finder } from "../finder.js";
+import { Finder, isIn } from "../finder.js";
 import { Search } from "../search.js";
 import { InboxViews } from "./inbox.js";
 import { Palette } from "./palette.js";
@@ -48,9 +48,25 @@ export class FindingViews extends Part {
     };
     const known = { store, people, elsewhere, changed: () => store.changed() };
     const filter = new Finder(chat, { ...known, hasMessages: false });
-    const search = new Search(chat, store, elsewhere);
+    const search = new Search(chat, store, elsewhere, filterable(shell));
     this.search = new SearchView(shell, search, { filter, goTo, shown });
     const palette = new Palette(shell, new Finder(chat, known), { titleIn, goTo });
     this.#views.push(this.search, palette);
   }
+}
+
+/** What the filters of a search can name: in English and in the reader's language. */
+function filterable({ store, people, texts: { say } }) {
+  const kinds = ["from", "in", "before", "since", "has"];
+  const names = kinds.map((kind) => [kind, [kind, say(`search.${kind}`)]]);
+  const isMe = (name) => ["me", say("people.you")].includes(name.toLowerCase());
+  const personOf = (name) =>
+    people.all.find(({ id, name: whole }) => id === name || isIn(whole, name))?.id ?? null;
+  const placeOf = (name) =>
+    store.conversations.find((conversation) => isIn(people.titleOf(conversation), name))?.id ?? null;
+  return {
+    names: Object.fromEntries(names),
+    personOf: (name) => (isMe(name) ? people.userId : personOf(name)),
+    placeOf,
+  };
 }

@@ -1,5 +1,6 @@
 /** A person, a conversation or a message that was found by what one typed. */
 
+import { briefOf } from "../brief.js";
 import { avatar, element, setAvatar, setText } from "../dom.js";
 
 /** How it is shown: {title, about, picture}; `titleIn(conversationId)` names conversations. */
@@ -15,7 +16,7 @@ export function shownOf(texts, { kind, person, conversation, message }, people, 
   const place = titleIn(message.conversationId);
   const names = new Set([people.nameOf(message.senderId), place].filter(Boolean));
   const picture = people.pictureOfPerson(message.senderId);
-  return { title: [...names].join(" · "), about: message.body, picture };
+  return { title: [...names].join(" · "), about: briefOf(texts, message), picture };
 }
 
 /** Its picture, and two lines. */

@@ -2,18 +2,20 @@
 
 import { element, setAttribute, setText } from "../dom.js";
 import { imageKeyOf } from "../messages.js";
+import { Zoom } from "../zoom.js";
 import { sizeOf } from "./attachments.js";
 import { Dialog } from "./dialog.js";
+import { iconButton } from "./icons.js";
 import { Part } from "./part.js";
-import { smallButton } from "./section.js";
 
 export class Gallery extends Part {
   #frame = element("div", { class: "gallery-image" });
   #about = element("p", { class: "terms", dir: "auto" });
   #position = element("p", { class: "terms", role: "status" });
   #problem = element("p", { class: "problem", role: "alert" });
-  #back = smallButton(this.say("gallery.back"), () => this.#step(-1));
-  #forward = smallButton(this.say("gallery.forward"), () => this.#step(1));
+  #zoom = new Zoom(this.#frame);
+  #back = sideButton("previous", this.say("gallery.back"), () => this.#step(-1));
+  #forward = sideButton("next", this.say("gallery.forward"), () => this.#step(1));
   #download = element("a", { class: "quiet small" }, this.say("gallery.download"));
   #dialog;
   #read = () => [];
@@ -27,6 +29,10 @@ export class Gallery extends Part {
     this.#dialog = new Dialog(this.shell, given, this.#frame, ...words, acts);
     this.#dialog.onKey((event) => this.#pressed(event));
     this.#dialog.onClose(() => this.#leave());
+    // Around the image there is nothing else.
+    this.#frame.addEventListener("click", ({ target }) => {
+      if (target === this.#frame) this.#dialog.close();
+    });
   }
 
   /** `read()` are the images as they are now, {key, message, attachment}. */
@@ -53,9 +59,9 @@ export class Gallery extends Part {
   #pressed(event) {
     const onward = this.shell.isFromRight ? -1 : 1;
     const step = { ArrowRight: onward, ArrowLeft: -onward }[event.key];
-    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    this.#step(step);
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (step) this.#step(step);
+    if (step || this.#zoom.takes(event)) event.preventDefault();
   }
 
   #step(step) {
@@ -97,6 +103,7 @@ export class Gallery extends Part {
       if (asked === this.#key) setText(this.#problem, this.say("gallery.failed"));
     });
     this.#frame.replaceChildren(image);
+    this.#zoom.take(image);
     const url = await this.#addressOf(id);
     if (asked !== this.#key || url === null) return;
     setAttribute(this.#download, "download", name);
@@ -119,4 +126,8 @@ export class Gallery extends Part {
     this.#key = null;
     this.#frame.replaceChildren();
   }
+}
+
+function sideButton(name, words, onclick) {
+  return iconButton(name, words, { class: `icon side ${name}`, onclick });
 }

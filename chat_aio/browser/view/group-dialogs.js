@@ -25,6 +25,8 @@ export class GroupDialog extends Part {
   #list = element("ul", { class: "choices" });
   #visibility = select("visibility", visibilitiesIn(this.texts));
   #joinPolicy = select("joinPolicy", joinPoliciesIn(this.texts));
+  /** Enter in the name makes a group, and may come before the members are chosen. */
+  #isAloneMeant = false;
   #dialog = new Dialog(
     this.shell,
     { heading: this.say("group.new"), submit: this.say("group.create") },
@@ -37,14 +39,27 @@ export class GroupDialog extends Part {
   constructor(shell, create) {
     super(shell);
     this.#visibility.addEventListener("change", () => this.#follow());
-    this.#dialog.onSubmit((given) => this.#dialog.finish(() => create(groupFrom(given))));
+    this.#dialog.onSubmit((given) =>
+      this.#dialog.finish(() => {
+        const group = groupFrom(given);
+        this.#requireSomebody(group.userIds);
+        return create(group);
+      }),
+    );
   }
 
   /** The form is reset when it opens; then it is private. */
   open() {
     this.#list.replaceChildren(...peopleChoices(this.people.others, this.people));
     this.#dialog.open();
+    this.#isAloneMeant = false;
     this.#follow();
+  }
+
+  #requireSomebody(userIds) {
+    if (userIds.length > 0 || this.#isAloneMeant) return;
+    this.#isAloneMeant = true;
+    throw new Error(this.say("group.onlyYou"));
   }
 
   #follow() {

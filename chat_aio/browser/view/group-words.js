@@ -83,6 +83,12 @@ export function kindOf(texts, { visibility, joinPolicy }) {
   return joinPolicy === "open" ? texts.say("group.isOpen") : texts.say("group.isApproval");
 }
 
+/** How one comes back into a group that one leaves. */
+export function wayBackTo(texts, { visibility, joinPolicy }) {
+  if (visibility !== "public") return texts.say("members.leaveAbout");
+  return joinPolicy === "open" ? texts.say("members.leaveOpen") : texts.say("members.leaveApproval");
+}
+
 /** Why a conversation is not there any more; `removedBy` is null where that is not known. */
 export function goneFrom(texts, conversation, removedBy, people) {
   if (!conversation || removedBy === null) return texts.say("gone.notOpen");

@@ -1,5 +1,6 @@
 /** The screens of threads and of mentions: what concerns one in all conversations. */
 
+import { briefOf } from "../brief.js";
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { Part } from "./part.js";
 import { Screen } from "./screen.js";
@@ -156,7 +157,7 @@ class InboxRow extends Part {
     setAvatar(this.#avatar, state);
     setText(this.#title, title);
     setText(this.#sender, `${sender}:`);
-    setText(this.#body, message.deletedAt ? this.say("message.deleted") : message.body);
+    setText(this.#body, message.deletedAt ? this.say("message.deleted") : briefOf(this.texts, message));
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", at);
     setAttribute(this.#time, "title", this.texts.momentOf(at));

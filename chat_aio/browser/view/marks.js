@@ -56,11 +56,13 @@ export class HistoryRow extends Part {
     });
   }
 
-  /** `phase` is "beginning", "loading", "failed" or "retrying". */
-  show({ phase, beginning }) {
+  /** `phase` is "beginning", "loading", "failed" (with its `error`) or "retrying". */
+  show({ phase, beginning, error }) {
     const words = {
       beginning,
-      failed: this.say("timeline.failed"),
+      failed: [this.say("timeline.failed"), error && this.texts.problemOf(error)]
+        .filter(Boolean)
+        .join(" "),
       loading: this.say("common.loading"),
       retrying: this.say("common.loading"),
     };

@@ -3,7 +3,7 @@
 import { element, Rows, setAvatar, setText } from "../dom.js";
 import { icon } from "./icons.js";
 import { AddPeopleDialog, ConfirmDialog } from "./group-dialogs.js";
-import { countOf } from "./group-words.js";
+import { countOf, wayBackTo } from "./group-words.js";
 import { Part } from "./part.js";
 import { Menu } from "./popovers.js";
 import { picturedWithDot } from "./presence-mark.js";
@@ -12,7 +12,9 @@ import { Section, smallButton } from "./section.js";
 export class MembersSection extends Part {
   #list = element("ul", { class: "persons" });
   #add = smallButton(this.say("members.add"), () => this.#adding.open(this.#group));
-  #leave = smallButton(this.say("members.leave"), () => this.#askToLeave());
+  #leave = smallButton(this.say("members.leave"), () => this.#askToLeave(), {
+    class: "quiet small danger",
+  });
   #menu = new Menu(this.shell, "person-menu", this.say("message.actions"));
   #confirm = new ConfirmDialog(this.shell, () => this.#section.keepFocus());
   #adding;
@@ -21,6 +23,8 @@ export class MembersSection extends Part {
   #groups;
   #presence;
   #group = null;
+  /** The button to leave, for the end of the details. */
+  end;
 
   constructor(shell, groups, presence) {
     super(shell);
@@ -29,7 +33,9 @@ export class MembersSection extends Part {
     this.#adding = new AddPeopleDialog(this.shell, (group, userIds) => groups.add(group, userIds));
     const act = (userId, button) => this.#menu.open(button, this.#itemsFor(userId));
     this.#rows = new Rows(this.#list, { shell: this.shell, act });
-    this.#section = new Section(this.shell, this.say("members.title"), [this.#add], this.#list, this.#leave);
+    this.#section = new Section(this.shell, this.say("members.title"), [this.#add], this.#list);
+    // Below all else: it is the last that one does.
+    this.end = element("div", { class: "section ending" }, this.#leave);
     this.node = this.#section.node;
   }
 
@@ -88,7 +94,7 @@ export class MembersSection extends Part {
   #askToLeave() {
     const group = this.#group;
     const heading = this.say("members.leaveTitle", { title: this.people.titleOf(group) });
-    const words = this.say("members.leaveAbout");
+    const words = wayBackTo(this.texts, group);
     const question = { heading, words, submit: this.say("members.leaveNow") };
     this.#confirm.open(question, () => this.#groups.leave(group));
   }

@@ -1,6 +1,7 @@
 /** The parts of a message besides its body: its source, the quoted message, reactions. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { plainOf } from "../plain.js";
 import { icon } from "./icons.js";
 import { Part } from "./part.js";
 
@@ -54,7 +55,7 @@ export class Quote extends Part {
     if (!preview) return;
     const { senderId, excerpt, deleted } = preview;
     setText(this.#author, senderId ? this.people.nameOf(senderId) : "");
-    setText(this.#text, deleted ? this.say("message.deletedQuote") : excerpt.replace(/\s+/gu, " "));
+    setText(this.#text, deleted ? this.say("message.deletedQuote") : plainOf(excerpt));
     setAttribute(this.node, "data-deleted", deleted);
     this.node.style.setProperty("--hue", this.people.hueOf(senderId));
   }

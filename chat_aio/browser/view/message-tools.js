@@ -26,7 +26,7 @@ export class MessageTools extends Part {
   /**
    * `needs.find(messageId, rootId)` shows a message, `needs.composer(isThread)` is the composer,
    * `needs.report(message)` opens the dialog, `needs.groups` pins, `needs.kept` is the storage of
-   * the browser, `needs.receipts` has the receipts of own messages, `needs.desk` is the moderators'.
+   * the browser, `needs.readings` marks messages as unread, `needs.receipts` has the receipts of own messages, `needs.desk` is the moderators'.
    */
   constructor(shell, changes, needs) {
     super(shell);
@@ -108,6 +108,7 @@ export class MessageTools extends Part {
     const more = [
       { name: "copy", label: this.say("message.copyText"), act: () => copy(message.body) },
       ...this.#linking(message, copy),
+      ...this.#unreading(message, composer),
       ...this.#pinning(message, composer),
       ...this.#looking(message),
     ];
@@ -148,6 +149,14 @@ export class MessageTools extends Part {
     if (!this.people.isModerator || !isChanged) return [];
     const act = () => this.#versions.open(message);
     return [{ name: "versions", label: this.say("message.versions"), act }];
+  }
+
+  /** A reply that is only in its thread has that thread's read state. */
+  #unreading(message, composer) {
+    if (!isInMain(message) || message.conversationId !== this.store.openId) return [];
+    const mark = () => this.#needs.readings.markUnread(message);
+    const act = () => mark().catch((error) => composer().complain(this.texts.problemOf(error)));
+    return [{ name: "unread", label: this.say("message.markUnread"), act }];
   }
 
   /** In a direct conversation the mark next to the time is enough. */

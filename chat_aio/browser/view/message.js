@@ -1,6 +1,7 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { isNamedAfterFiles } from "../messages.js";
 import { Attachments } from "./attachments.js";
 import { MessageBody } from "./body.js";
 import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
@@ -22,6 +23,8 @@ export class MessageRow extends Part {
   #chips = element("div", {
     ...{ class: "chips", role: "group", "aria-label": this.say("message.reactions") },
   });
+  #retry;
+  #rewrite;
   #clientMessageId = null;
   #origin;
   #quote;
@@ -35,9 +38,11 @@ export class MessageRow extends Part {
     const about = (act) => () => act(this.#clientMessageId);
     const link = (words, onclick) =>
       element("button", { type: "button", class: "link", onclick }, words);
+    this.#retry = link(this.say("message.retry"), about(tools.retry));
+    this.#rewrite = link(this.say("message.edit"), about(tools.rewrite));
     this.#actions.append(
-      link(this.say("message.retry"), about(tools.retry)),
-      link(this.say("message.edit"), about(tools.rewrite)),
+      this.#retry,
+      this.#rewrite,
       link(this.say("message.discard"), about(tools.discard)),
     );
     this.#body = new MessageBody(tools.shell);
@@ -51,6 +56,15 @@ export class MessageRow extends Part {
     const toggle = withMessage(tools.toggleReaction);
     this.#reactions = new Rows(this.#chips, { shell: this.shell, toggle });
     this.node = this.#made();
+    this.node.addEventListener("contextmenu", (event) => this.#openMenu(event));
+  }
+
+  /** In place of the browser's menu, which is for links, images and selected text. */
+  #openMenu(event) {
+    const place = this.node.getRootNode();
+    const selection = place.getSelection?.() ?? getSelection();
+    const isOthers = event.target.closest("a, img, textarea") || !selection.isCollapsed;
+    if (!isOthers && this.#toolbar.openMenu()) event.preventDefault();
   }
 
   show(state) {
@@ -70,6 +84,7 @@ export class MessageRow extends Part {
     setText(this.#author, author);
     setAttribute(this.node, "aria-label", this.say("message.by", { author, time: state.time }));
     this.#body.show(state);
+    this.#body.node.hidden = !isDeleted && isNamedAfterFiles(state);
     this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
     this.#origin.show(state);
@@ -114,11 +129,22 @@ export class MessageRow extends Part {
     setAttribute(this.#time, "title", state.moment);
     this.#ticks.show(state);
     setText(this.#note, noteOf(this.texts, state));
-    this.#actions.hidden = state.sending !== "failed";
+    const { sending } = state;
+    this.#actions.hidden = !["failed", "held", "waiting"].includes(sending);
+    this.#retry.hidden = sending !== "failed";
+    this.#rewrite.hidden = sending === "held";
   }
 }
 
 function noteOf(texts, { sending, problem }) {
   if (sending === "pending") return texts.say("message.sending");
+  if (sending === "held") return `${texts.say("message.held")} ${texts.problemOf(problem)}`;
+  if (sending === "waiting") return waitingNote(texts, problem);
   return sending === "failed" ? `${texts.say("message.notSent")} ${texts.problemOf(problem)}` : "";
+}
+
+/** Kept from an earlier page, it has no problem. */
+function waitingNote(texts, problem) {
+  const isOffline = !problem || problem.code === "UNREACHABLE";
+  return isOffline ? texts.say("message.offline") : `${texts.say("message.waiting")} ${texts.problemOf(problem)}`;
 }

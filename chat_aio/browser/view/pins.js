@@ -1,5 +1,6 @@
 /** The pinned messages of a conversation: each is a link to its place. */
 
+import { briefOf } from "../brief.js";
 import { element, Rows, setText } from "../dom.js";
 import { Part } from "./part.js";
 import { Section, smallButton } from "./section.js";
@@ -99,7 +100,7 @@ class PinRow extends Part {
     setText(this.#name, name);
     setText(this.#time, this.texts.momentOf(message.createdAt));
     this.#time.setAttribute("datetime", message.createdAt);
-    setText(this.#body, message.deletedAt ? this.say("pins.deleted") : message.body);
+    setText(this.#body, message.deletedAt ? this.say("pins.deleted") : briefOf(this.texts, message));
     this.#unpin.hidden = !mayPin;
     this.#go.setAttribute("aria-label", this.say("pins.showOf", { name }));
     this.#unpin.setAttribute("aria-label", this.say("pins.unpinOf", { name }));

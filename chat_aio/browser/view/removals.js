@@ -55,8 +55,8 @@ export class RemovalsSection extends Part {
 
   /** A button that is pressed is hidden then: the focus goes to what takes its place. */
   #keepFocus() {
-    const { activeElement } = document;
-    if (activeElement !== document.body && !this.node.contains(activeElement)) return;
+    const { focused, isFocusLost } = this.shell;
+    if (!isFocusLost && !this.node.contains(focused)) return;
     [this.#stop, this.#confirm, this.#count].find((button) => !button.hidden)?.focus();
   }
 

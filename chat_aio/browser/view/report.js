@@ -1,7 +1,7 @@
 /** Reporting a message, a person or a group to the moderators. */
 
+import { briefOf } from "../brief.js";
 import { element, setText } from "../dom.js";
-import { previewOf } from "../messages.js";
 import { Dialog, field } from "./dialog.js";
 import { Part } from "./part.js";
 
@@ -35,7 +35,7 @@ export class ReportDialog extends Part {
 
   openForMessage(message) {
     const target = { targetType: "message", targetId: message.id };
-    this.#open(this.say("report.message"), target, previewOf(message).excerpt);
+    this.#open(this.say("report.message"), target, briefOf(this.texts, message));
   }
 
   openForUser(userId, name) {

@@ -2,6 +2,7 @@
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { excerpted, highlighted } from "../terms.js";
+import { plainOf } from "../plain.js";
 import { later } from "../tasks.js";
 import { icon, iconButton } from "./icons.js";
 import { FoundPlaceRow, shownOf } from "./found.js";
@@ -90,7 +91,7 @@ export class SearchView extends Part {
   }
 
   show() {
-    const { isActive, results, nextCursor, isLoading, query } = this.#search;
+    const { isActive, results, nextCursor, isLoading, words: query } = this.#search;
     const { open } = this.store;
     this.#onShown({ isActive, isSearching: isActive || this.#isOpened });
     this.#panel.hidden = !isActive;
@@ -199,7 +200,7 @@ class FoundRow extends Part {
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", message.createdAt);
     setAttribute(this.#time, "title", this.texts.momentOf(message.createdAt));
-    const pieces = excerpted(highlighted(message.body, query));
+    const pieces = excerpted(highlighted(plainOf(message.body, { isWhole: true }), query));
     this.#body.replaceChildren(
       ...pieces.map(({ text, isFound }) => (isFound ? element("mark", {}, text) : text)),
     );

@@ -49,9 +49,11 @@ export class Sidebar extends Part {
     setAvatar(this.#avatar, this.people.pictureOfPerson(userId));
   }
 
-  /** Say something that is not about one place; an empty text takes it away. */
-  notify(words) {
+  /** Say something that is not about one place; an empty text takes it away. What the reader has
+   * done themselves `isDone`, and no problem. */
+  notify(words, { isDone = false } = {}) {
     setText(this.#notice, words);
+    setAttribute(this.#notice, "data-done", isDone);
   }
 
   /** The number next to the link to a screen. */

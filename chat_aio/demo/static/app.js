@@ -2,6 +2,7 @@
 
 import { Chat } from "../../browser/chat.js";
 import "../../browser/element.js";
+import { keepPage } from "../../browser/file-drops.js";
 import { partsOfAddress } from "../../browser/places.js";
 import { FirstSteps } from "./first-steps.js";
 import { showLanguages, texts, translatePage } from "./language.js";
@@ -10,6 +11,7 @@ import { showWelcome } from "./welcome.js";
 async function main() {
   translatePage();
   showLanguages();
+  keepPage();
   const answer = await fetch("/people");
   const people = await answer.json();
   const { name: userId } = partsOfAddress();
@@ -41,7 +43,8 @@ function showChat(people, me) {
   chat.setAttribute("address", me.id);
   chat.setAttribute("user", me.id);
   const other = people.find((person) => person.id !== me.id && !person.bot);
-  if (other) new FirstSteps(chat, other);
+  const steps = other ? new FirstSteps(chat, me, other) : null;
+  chat.store.subscribe(() => steps?.show(chat.store.conversations()));
   chat.hidden = false;
 }
 

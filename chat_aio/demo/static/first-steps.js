@@ -5,6 +5,8 @@ import { UserStorage } from "../../browser/user-storage.js";
 import { texts } from "./language.js";
 
 const GUIDE = "mount";
+/** The name of the demo's conversation that shows what a chat can do. */
+const TOUR = "Start here";
 const HIDDEN = "first-steps-hidden";
 const { say } = texts;
 
@@ -14,15 +16,26 @@ export class FirstSteps {
   /** For all who use this browser: they are one person with several windows. */
   #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
+  #tour = element("a", {}, say("steps.tour", { name: TOUR }));
+  #toTour = element("li", { hidden: true }, this.#tour);
   #chat;
+  #me;
   #node;
 
   /** `other` is somebody to write to. */
-  constructor(chat, other) {
+  constructor(chat, me, other) {
     this.#chat = chat;
+    this.#me = me;
     this.#invitation.href = `#${other.id}`;
     setText(this.#invitation, say("nothing.invitation", { name: other.name }));
     if (!this.#kept.get(HIDDEN)) this.#show(other);
+  }
+
+  /** The tour may be deleted. */
+  show(conversations) {
+    const tour = conversations.find((conversation) => conversation.name === TOUR);
+    this.#toTour.hidden = !tour;
+    if (tour) this.#tour.href = `#${this.#me.id}/${tour.id}`;
   }
 
   #show({ id, name }) {
@@ -34,7 +47,7 @@ export class FirstSteps {
     ].map((step) => element("li", {}, step));
     const hide = button(say("steps.hide"), () => this.#hide(), { class: "quiet small" });
     const fields = { class: "first-steps", "aria-labelledby": title.id };
-    const list = element("ol", {}, ...steps);
+    const list = element("ol", {}, this.#toTour, ...steps);
     this.#node = element("section", fields, title, list, this.#problem, hide);
     this.#place.append(this.#node);
   }
