@@ -111,7 +111,7 @@ export class ChatView extends Part {
     onOpened: () => this.#opened(),
     onEvent: ({ message }) => this.#inbox?.receive(message),
     onBan: (event) => this.#groups.receiveBan(event),
-    onReports: () => this.#casework?.outdated(),
+    onReports: () => this.people.isModerator && this.#casework?.outdated(),
     onMessage: (message) => this.#notifications?.receive(message),
     onRefused: (draft, error) => this.#writing.refused(draft, error),
   };
@@ -243,7 +243,7 @@ export class ChatView extends Part {
   }
 
   #desk() {
-    if (!this.people.isModerator) return {};
+    if (!this.shell.has("moderation")) return {};
     const chat = this.#chat;
     this.#casework = new ModerationQueue(chat, this.store);
     const badge = (words) => this.#sidebar?.badge("moderation", words);
@@ -298,7 +298,7 @@ export class ChatView extends Part {
         unread: store.unreadOf(store.open),
       };
     const current = () => store.timeline(store.openId);
-    const log = { id: "timeline", label: this.say("timeline.label") };
+    const log = { name: "", label: this.say("timeline.label") };
     return new TimelineView(this.shell, log, read, this.#toolsFor(current, { isThread: false }));
   }
 

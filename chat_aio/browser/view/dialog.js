@@ -29,6 +29,8 @@ export class Dialog extends Part {
     const menu = this.#menu({ submit, cancel, isDanger });
     this.#form.append(this.#heading, ...content, this.#problem, menu);
     this.#dialog = element("dialog", { "aria-labelledby": id, class: kind, part: "dialog" }, this.#form);
+    // The dialog is what one goes to; what is behind it may have parts of the same names.
+    for (const section of this.#form.querySelectorAll("section")) section.role = "group";
     closeFromBeside(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#giveBackFocus());
     shell.root.append(this.#dialog);

@@ -124,12 +124,12 @@ export class InviteDialog extends Part {
 
   constructor(shell, make) {
     super(shell);
-    const numberOf = (text) => (text === "" ? undefined : Number(text));
+    const numberIn = (text) => (text === "" ? undefined : Number(text));
     this.#dialog.onSubmit((given) =>
       this.#dialog.finish(() =>
         make({
-          expiresInSeconds: this.texts.numberOf(given.get("expiresInSeconds")),
-          maxUses: this.texts.numberOf(given.get("maxUses")),
+          expiresInSeconds: numberIn(given.get("expiresInSeconds")),
+          maxUses: numberIn(given.get("maxUses")),
           requiresApproval: given.has("requiresApproval"),
         }),
       ),

@@ -9,14 +9,23 @@ const GAP_PX = 6;
 /** The browser closes a popover on Escape and a click elsewhere, and gives the focus back. */
 export class Popover extends Part {
   #panel;
+  #button = null;
   #row = null;
+  /** In a shadow tree not every browser gives the focus back. */
+  #hadFocus = false;
 
   constructor(shell, panel) {
     super(shell);
     this.#panel = panel;
     shell.root.append(panel);
+    panel.addEventListener("beforetoggle", ({ newState }) => {
+      this.#hadFocus = newState === "closed" && panel.contains(shell.focused);
+    });
     panel.addEventListener("toggle", ({ newState }) => {
-      if (newState === "closed") this.#row?.removeAttribute("data-active");
+      if (newState !== "closed") return;
+      const isLost = shell.isFocusLost || panel.contains(shell.focused);
+      if (this.#hadFocus && isLost) this.#button.focus();
+      this.#row?.removeAttribute("data-active");
     });
     // Escape closes only this, not the panel around it.
     panel.addEventListener("keydown", (event) => {
@@ -30,6 +39,7 @@ export class Popover extends Part {
    */
   open(button, first = this.#panel.querySelector("button")) {
     this.#row?.removeAttribute("data-active");
+    this.#button = button;
     this.#row = button.closest(".message");
     this.#row?.setAttribute("data-active", "");
     // Screen readers read it as a part of the region of its button.
@@ -41,6 +51,7 @@ export class Popover extends Part {
 
   close() {
     this.#panel.hidePopover();
+    if (this.#hadFocus) this.#button.focus();
   }
 
   #place({ top, bottom, left, right }) {

@@ -51,7 +51,9 @@ export class Shell {
   /** Whether nothing has the focus, as when what had it is gone. */
   get isFocusLost() {
     const { activeElement } = document;
-    return activeElement === null || activeElement === document.body;
+    const place = this.root.getRootNode();
+    const isEmpty = activeElement === place.host && place.activeElement === null;
+    return isEmpty || activeElement === null || activeElement === document.body;
   }
 
   /** Whether lines begin on the right. */

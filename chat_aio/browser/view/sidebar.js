@@ -28,7 +28,8 @@ export class Sidebar extends Part {
 
   /** The links to `screens`, which lie above the list. */
   shortcutsTo(screens) {
-    const wanted = shortcutsIn(this.texts).filter(({ name }) => name in screens);
+    const isMeant = ({ name }) => name in screens && (name !== "moderation" || this.people.isModerator);
+    const wanted = shortcutsIn(this.texts).filter(isMeant);
     for (const shortcut of wanted) this.#shortcuts.set(shortcut.name, this.#shortcut(shortcut));
     return [...this.#shortcuts.values()].map(({ link }) => link);
   }

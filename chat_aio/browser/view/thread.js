@@ -26,7 +26,7 @@ export class ThreadPanel extends Part {
     super(shell);
     this.#receipts = receipts;
     this.#needs = needs;
-    const log = { id: "thread-timeline", label: this.say("thread.messages") };
+    const log = { name: "thread-", label: this.say("thread.messages") };
     this.#view = new TimelineView(shell, log, () => this.#read(), tools);
     const field = { name: "thread-", label: this.say("thread.message") };
     const send = (written) => this.#send(written);

@@ -34,19 +34,20 @@ export class TimelineView extends Part {
   #isInView = false;
 
   /**
-   * `label` names the log, `id` begins the ids of its nodes. `read()` returns {timeline, rows, drafts, unread}, or null.
+   * `label` names the log, `name` begins the ids of its nodes. `read()` returns {timeline, rows, drafts, unread}, or null.
    *
    * `tools` are the actions of rows, and `older()`, `newer()`, `latest()` and `again()`, which
    * fetch messages, `moved()`, which is called on scrolling, and `saw(messageId)`, with the last
    * visible message.
    */
-  constructor(shell, { label, id }, read, tools) {
+  constructor(shell, { label, name }, read, tools) {
     super(shell);
     const log = { role: "log", "aria-live": "polite", "aria-label": label, tabindex: 0 };
-    this.#log = element("div", { id, class: "timeline", part: "log", ...log });
-    const fields = { type: "button", class: "to-newest", part: "to-newest", hidden: true };
-    this.#toNewest = element("button", fields, icon("down"));
-    this.node = element("div", { class: "stage" }, this.#log, this.#toNewest);
+    this.#log = element("div", { id: `${name}timeline`, class: "timeline", part: "log", ...log });
+    const fields = { id: `${name}to-newest`, class: "to-newest", part: "to-newest" };
+    const button = { type: "button", ...fields, hidden: true };
+    this.#toNewest = element("button", button, icon("down"));
+    this.node = element("div", { id: `${name}stage`, class: "stage" }, this.#log, this.#toNewest);
     this.#read = read;
     this.#tools = tools;
     this.#position = new ScrollPosition(this.#log);
