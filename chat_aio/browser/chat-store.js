@@ -18,6 +18,7 @@ import { Session } from "./session.js";
 import { shownConversation, shownState, shownThread, shownTimeline } from "./view-models.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
+import { keepParts } from "./store-parts.js";
 import { ThreadReadMarks } from "./thread-read-marks.js";
 import { Timeline } from "./timeline.js";
 import { Users } from "./users.js";
@@ -116,17 +117,6 @@ import { Users } from "./users.js";
 
 const NOT_HELD = new Timeline(null);
 
-/** @typedef {{store: any, session: any, users: any}} Parts */
-
-/** @type {WeakMap<ChatStore, Parts>} */
-const parts = new WeakMap();
-
-/** What a store is made of, for the views of the element.
- * @param {ChatStore} made @returns {Parts} */
-export function partsOf(made) {
-  return /** @type {Parts} */ (parts.get(made));
-}
-
 export class ChatStore {
   #chat;
   /** @type {any} */
@@ -168,7 +158,7 @@ export class ChatStore {
       },
     });
     this.#store.subscribe(() => this.#notify());
-    parts.set(this, { store: this.#store, session: this.#session, users: this.#users });
+    keepParts(this, { store: this.#store, session: this.#session, users: this.#users });
   }
 
   /** Open the stream, and fetch the list; once until it is closed. */

@@ -7,11 +7,12 @@
  */
 
 import { Chat } from "./chat.js";
-import { ChatStore, partsOf } from "./chat-store.js";
+import { ChatStore } from "./chat-store.js";
 import { element } from "./dom.js";
 import { FileSources } from "./file-sources.js";
 import { People } from "./people.js";
 import { AddressPlaces, InnerPlaces } from "./places.js";
+import { partsOf } from "./store-parts.js";
 import { sheet } from "./style/sheet.js";
 import { eachDay } from "./tasks.js";
 import { Texts } from "./texts.js";

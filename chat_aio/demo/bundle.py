@@ -11,9 +11,7 @@ from pathlib import Path
 
 IMPORT = re.compile(r'^import (?:\{([^}]*)\} from )?"(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:class|const|function) (\w+))", re.MULTILINE)
-COMMENT = re.compile(
-    r"^ */\*(?:(?!\*/).)*\*/ *\n|^ *//[^\n]*\n", re.MULTILINE | re.DOTALL
-)
+COMMENT = re.compile(r"^ */\*(?:(?!\*/).)*\*/ *\n|^ *//[^\n]*\n", re.MULTILINE | re.DOTALL)
 OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')

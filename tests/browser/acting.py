@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as NotClicked
 
+CHAT = "document.querySelector('chat-aio').shadowRoot"
+"""In scripts: the tree that has the nodes of the chat."""
 PATIENCE_SECONDS = 30
 POINTED_MS = 2_000
 

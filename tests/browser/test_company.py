@@ -8,13 +8,14 @@ import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
 from chat_aio.plugins import typing_indicator
-from tests.browser.acting import act, choose, details, main_list, message, stop_time, write
+from tests.browser.acting import CHAT, act, choose, details, main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PLACES = "() => [...document.querySelector('chat-aio').shadowRoot.querySelectorAll('.message, #composer')].map(node => node.offsetTop)"
+PLACES = f"""() => [...{CHAT}.querySelectorAll('.message, #composer')]
+    .map((node) => node.offsetTop)"""
 
 
 def typing(page: Page) -> Locator:

@@ -27,7 +27,9 @@ async def test_it_does_without_what_a_policy_forbids(host: Host, ada: Page) -> N
         await act(messages(ada).first, "Reply in thread")
         await ada.get_by_label("Message in the thread").fill("a reply")
         await ada.keyboard.press("Enter")
-        await expect(ada.get_by_role("log", name="Thread messages").locator(".message")).to_have_count(2)
+        await expect(
+            ada.get_by_role("log", name="Thread messages").locator(".message")
+        ).to_have_count(2)
         await ada.get_by_role("link", name="Close the thread").click()
         await expect(messages(ada).first.get_by_role("button", name="1 reply")).to_be_visible()
         await composer(ada).press("ArrowUp")

@@ -1,6 +1,5 @@
 """<chat-aio>: files are seen in messages, and sent by button, paste and drop."""
 
-import asyncio
 import re
 from typing import Any
 
@@ -9,12 +8,11 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from chat_aio.client import ChatClient
 from tests.browser.conftest import Visit
-from tests.browser.embedding import MADE, composer, messages, say
+from tests.browser.embedding import MADE, composer, messages
 from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
-from tests.browser.looking import Looking
 from tests.browser.serving import Cable, Complaints
-from tests.browser.test_sending_files import COUNT_HELD, DROP, PASTE, PASTE_CELLS, choose, png
+from tests.browser.test_sending_files import COUNT_HELD, DROP, png
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

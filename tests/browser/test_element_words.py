@@ -49,7 +49,11 @@ async def test_its_own_language_counts_more_and_another_is_told_in_english(
 
 async def test_forms_of_a_hosts_words_are_those_of_its_language(host: Host, ada: Page) -> None:
     words = {
-        "thread.replies": {"one": "{count} ответ", "few": "{count} ответа", "other": "{count} ответов"}
+        "thread.replies": {
+            "one": "{count} ответ",
+            "few": "{count} ответа",
+            "other": "{count} ответов",
+        }
     }
     async with host.person("grace") as grace:
         direct = await grace.get_or_create_conversation("ada")
@@ -76,7 +80,9 @@ async def test_what_is_refused_is_said_in_german_too(
         field = ada.get_by_label("Nachricht", exact=True)
         await field.fill("Hallo!")
         await field.press("Enter")
-        note = ada.locator(".note").filter(has_text="Nicht gesendet. Ihr könnt einander nicht schreiben")
+        note = ada.locator(".note").filter(
+            has_text="Nicht gesendet. Ihr könnt einander nicht schreiben"
+        )
         await expect(note).to_be_visible()
 
 

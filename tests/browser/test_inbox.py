@@ -131,7 +131,8 @@ async def test_ctrl_k_means_what_is_typed_however_quickly(visit: Visit, demo: De
     # Without a pause, as the keys of a hand that knows where it goes.
     await linus.evaluate(
         """() => {
-          const field = document.querySelector("chat-aio").shadowRoot.querySelector(".palette-dialog input");
+          const field = document.querySelector("chat-aio").shadowRoot
+            .querySelector(".palette-dialog input");
           field.value = "dennis";
           field.dispatchEvent(new Event("input", { bubbles: true }));
           field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));

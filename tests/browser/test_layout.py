@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.acting import choose, main_list, message, thread, write
+from tests.browser.acting import CHAT, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.fonts import Font
 from tests.browser.fonts import both_fonts as both_fonts
@@ -275,10 +275,10 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
     await linus.get_by_role("button", name="Reply in thread").click()
     await expect(thread(linus)).to_be_visible()
     await linus.wait_for_function(
-        """() => {
-          const { clientHeight, scrollHeight } = document.querySelector("chat-aio").shadowRoot.querySelector(".conversation textarea");
-          return clientHeight === scrollHeight;
-        }"""
+        f"""() => {{
+          const field = {CHAT}.querySelector(".conversation textarea");
+          return field.clientHeight === field.scrollHeight;
+        }}"""
     )
     assert await written.evaluate("node => node.clientHeight") > one_line
     await linus.keyboard.press("Escape")

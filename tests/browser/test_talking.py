@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import become
+from tests.browser.acting import CHAT, become
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -70,9 +70,7 @@ async def test_a_group_that_is_refused_says_why(visit: Visit, complaints: Compla
     complaints.excuse("400")
     linus = await visit("linus")
     await linus.get_by_role("button", name="New group").click()
-    await linus.evaluate(
-        "document.querySelector('chat-aio').shadowRoot.querySelector('dialog [name=name]').removeAttribute('maxlength')"
-    )
+    await linus.evaluate(f"{CHAT}.querySelector('dialog [name=name]').removeAttribute('maxlength')")
     await linus.get_by_role("dialog").get_by_label("Name").fill("x" * 201)
     await linus.get_by_role("button", name="Create group").click()
 

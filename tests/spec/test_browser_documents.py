@@ -19,7 +19,9 @@ GUIDES = Path(__file__).parents[2] / "docs/guides"
 GUIDE = "\n".join((GUIDES / f"{name}.md").read_text() for name in ("pages", "react", "chat-js"))
 ELEMENT = (BROWSER / "element.js").read_text()
 VIEWS = "".join(
-    path.read_text() for folder in ("view", "style") for path in sorted(BROWSER.glob(f"{folder}/*.js"))
+    path.read_text()
+    for folder in ("view", "style")
+    for path in sorted(BROWSER.glob(f"{folder}/*.js"))
 )
 VIEWS += ELEMENT
 STORE = (BROWSER / "chat-store.d.ts").read_text()

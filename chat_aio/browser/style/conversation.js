@@ -1,4 +1,4 @@
-/** The open conversation: its head, the log, the composer; and what stands there without one. */
+/** The open conversation: its head, the log, the composer; and its place without one. */
 
 export const conversation = `
 .conversation { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }

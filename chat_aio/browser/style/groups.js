@@ -1,4 +1,4 @@
-/** Groups: the details beside one, the channels, and where an invite link leads. */
+/** Groups: their details, the channels, and the screen of an invite link. */
 
 export const groups = `
 .small { padding: 0.25rem 0.75rem; border-radius: 0.625rem; font-size: 0.875rem; text-decoration: none; white-space: nowrap; }

@@ -1,4 +1,4 @@
-/** What goes on just now: who is here, who writes, how far a message has come, a lost connection. */
+/** Presence, typing, receipts, and a lost connection. */
 
 export const live = `
 .pictured { position: relative; display: inline-grid; flex: none; }

@@ -1,4 +1,4 @@
-/** A message: its bubble, what it answers, reactions, and what one can do with it. */
+/** A message: its bubble, its quote, reactions, and its buttons. */
 
 export const message = `
 .message {

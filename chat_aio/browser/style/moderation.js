@@ -1,4 +1,4 @@
-/** Blocking, muting, what is left to whoever is banned; the moderators' screen. */
+/** Blocking, muting, the screen of banned users, and the moderators' one. */
 
 export const moderation = `
 .acts { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }

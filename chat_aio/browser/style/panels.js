@@ -1,4 +1,4 @@
-/** What stands beside, before or above the conversation: the thread, the search, small panels. */
+/** Next to, before or above the conversation: the thread, the search, small panels. */
 
 export const panels = `
 /* The thread */

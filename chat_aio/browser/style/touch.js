@@ -1,4 +1,4 @@
-/** Where a finger does the pointing: what it has to hit is 44 pixels, within a message 32 and more. */
+/** For fingers: targets have 44 pixels, within a message 32 and more. */
 
 export const touch = `
 @media (pointer: coarse) {

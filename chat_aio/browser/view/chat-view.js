@@ -63,7 +63,7 @@ export class ChatView extends Part {
   /** What had the focus when a thread was opened. */
   #from = null;
 
-  /** `session` is that of the shell's store; `again()` begins anew, after a ban. */
+  /** `session` is that of the shell's store; `again()` starts again, after a ban. */
   constructor(shell, chat, session, { again }) {
     super(shell);
     this.#chat = chat;

@@ -29,7 +29,7 @@ export class Dialog extends Part {
     const menu = this.#menu({ submit, cancel, isDanger });
     this.#form.append(this.#heading, ...content, this.#problem, menu);
     this.#dialog = element("dialog", { "aria-labelledby": id, class: kind, part: "dialog" }, this.#form);
-    // The dialog is what one goes to; what is behind it may have parts of the same names.
+    // The dialog is the landmark: the page behind it may have parts of the same names.
     for (const section of this.#form.querySelectorAll("section")) section.role = "group";
     closeFromBeside(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#giveBackFocus());
@@ -52,7 +52,7 @@ export class Dialog extends Part {
   /** Act on the choice, once; it stays open, with the reason, if that fails (then false). */
   async finish(work) {
     const opening = this.#opening;
-    // It may have been closed meanwhile, and opened about something else.
+    // It may have been closed since, and opened about something else.
     const isStill = () => opening === this.#opening;
     if (this.#busyIn === opening) return false;
     this.#busyIn = opening;

@@ -1,4 +1,4 @@
-/** Beside what one writes: files by button, paste and drop, with how far they have come. */
+/** Files of a message: by button, paste and drop, with their progress. */
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
 import { sizeOf } from "./attachments.js";
@@ -42,7 +42,7 @@ export class FilePicker extends Part {
     this.#list.hidden = files.length === 0;
   }
 
-  /** Those that are put into a place are for what is written there. */
+  /** Add files to the message of the open place. */
   add(files) {
     if (this.#place === null || this.#isClosed) return;
     this.#uploads.add(this.#place, this.#conversationId, files);

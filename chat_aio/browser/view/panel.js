@@ -1,4 +1,4 @@
-/** What is next to the conversation, or covers it where there is no room for both. */
+/** A panel next to the conversation, which covers it where there is no room for both. */
 
 import { element, isComposing, setText } from "../dom.js";
 import { iconLink } from "./icons.js";

@@ -1,4 +1,4 @@
-/** What is shown in place of a conversation: a heading, and its content. */
+/** A screen in place of a conversation: a heading, and its content. */
 
 import { element, setText } from "../dom.js";
 import { iconLink } from "./icons.js";

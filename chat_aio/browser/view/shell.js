@@ -10,8 +10,8 @@ export class Shell {
   /**
    * `root` holds all nodes of the chat, `texts` its words; `places` lead from one part to another,
    * `sources` are those of files.
-   * `isPage`: the chat is the page, and not a part of somebody else's. `features` are the names of
-   * what is wanted besides conversations.
+   * `isPage`: the chat is the page, and not a part of somebody else's. `features` are names of
+   * the wanted parts.
    */
   constructor({ isPage = false, features = [], ...shared }) {
     this.root = shared.root;
@@ -42,7 +42,7 @@ export class Shell {
     return this.#emoji;
   }
 
-  /** What has the focus in the chat, or null. */
+  /** The focused node of the chat, or null. */
   get focused() {
     const { activeElement } = this.root.getRootNode();
     return this.root.contains(activeElement) ? activeElement : null;
