@@ -38,7 +38,7 @@ const FEATURES = [
 /**
  * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
  * `conversation`, whose id is the only one that is shown, `view` ("conversation", "list" or
- * "full"), `features` (names of what is shown besides conversations) and `address` (places are in
+ * "full"), `features` (names of further parts) and `address` (places are in
  * the page's address, behind this name).
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:title` ({title}),
@@ -224,7 +224,7 @@ export class ChatAio extends HTMLElement {
     return view === "conversation" ? wanted : [...wanted, "list"];
   }
 
-  /** The views are made after what they listen to. */
+  /** Callbacks of the session, which is made before the views. */
   get #listeners() {
     const listen = (/** @type {string} */ name) => (/** @type {any[]} */ ...given) =>
       this.#view?.listeners[name](...given);

@@ -2,7 +2,7 @@
 
 /**
  * Up and down move between messages; Tab then moves to a message's actions. The log has `data-keys`
- * from there on until the mouse moves: what is shown where it points is not what is meant.
+ * from there on until the mouse moves, whose pointer is meant then.
  */
 export function enableKeys(log) {
   const move = (from, step) => {

@@ -53,7 +53,7 @@ export class InnerPlaces {
     this.go(...partsTo(message));
   }
 
-  /** Go there; what is left is not come back to. */
+  /** Go there, without a way back. */
   replace(...parts) {
     this.go(...parts);
   }

@@ -24,7 +24,7 @@ MADE = """async ([as, id]) => {
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=["page", "element"])
-async def visit_both(
+async def visit(
     request: pytest.FixtureRequest, visit: Visit, demo: Demo, open_page: Visit
 ) -> Visit:
     """Open a chat as somebody: on the demo's page, and in an empty one of the same service."""
