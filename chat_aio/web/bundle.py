@@ -1,6 +1,6 @@
 """JavaScript modules in one file, made of the files on the disk.
 
-Loading a hundred modules one by one takes as many requests. The modules stay what one edits: a bundle
+Loading a hundred modules one by one takes as many requests. The modules stay the sources: a bundle
 follows them.
 """
 
