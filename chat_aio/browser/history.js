@@ -5,6 +5,8 @@ import { Retry } from "./retry.js";
 const MESSAGES_PER_PAGE = 50;
 /** Half of it is newer than the requested place. */
 const MESSAGES_AROUND = 100;
+/** As many as are laid out before a conversation is shown; more follow. */
+const UNREAD_AROUND = 60;
 /** The largest page, and the number of pages, if the first unread message is looked for. */
 const UNREAD_PER_PAGE = 200;
 const MOST_UNREAD_PAGES = 5;
@@ -71,7 +73,8 @@ export class History {
   /** Returns whether the page contains the first unread message. */
   async #loadAroundUnread(timeline) {
     const { conversationId, unread } = timeline;
-    if (!(await this.#loadAround(timeline, unread.place))) return timeline.loading === "failed";
+    const place = { ...unread.place, limit: UNREAD_AROUND };
+    if (!(await this.#loadAround(timeline, place))) return timeline.loading === "failed";
     if (unread.isWanted && unread.place.around) {
       // Only its number is known in the main list: it is a reply of a thread.
       const lastRead = await this.#chat.getMessage(conversationId, unread.place.around).catch(nothing);

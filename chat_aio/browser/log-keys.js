@@ -2,7 +2,7 @@
 
 /**
  * Up and down move between messages; Tab then moves to a message's actions. The log has `data-keys`
- * from there on until the mouse moves, whose pointer is meant then.
+ * from there on until the mouse moves: the place of the pointer does not count then.
  */
 export function enableKeys(log) {
   const move = (from, step) => {
@@ -25,9 +25,13 @@ export function enableKeys(log) {
     target.closest(".message")?.setAttribute("data-focused", "");
     log.setAttribute("data-keys", "");
   });
-  log.addEventListener("pointermove", ({ pointerType }) => {
-    const isBusy = log.querySelector(".toolbar :focus-visible") !== null;
-    if (pointerType === "mouse" && !isBusy) log.removeAttribute("data-keys");
+  log.addEventListener("pointermove", ({ pointerType, target }) => {
+    const isMouse = pointerType === "mouse" && matchMedia("(hover: hover)").matches;
+    if (!isMouse || !log.hasAttribute("data-keys")) return;
+    // The buttons of another message are hidden then: its row keeps the focus.
+    const row = log.querySelector(".toolbar :focus")?.closest(".message");
+    if (row && !row.contains(target)) row.focus({ preventScroll: true });
+    log.removeAttribute("data-keys");
   });
   // Not by :focus-within: between two buttons nothing has the focus, and hidden ones get none.
   log.addEventListener("focusout", ({ target, relatedTarget }) => {

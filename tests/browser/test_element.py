@@ -408,3 +408,24 @@ async def test_on_a_touch_screen_no_keyboard_covers_what_one_opens(
     await page.evaluate(MADE, [{"user": "ada"}, {}])
     await page.get_by_role("button", name="hello").tap()
     await expect(page.get_by_role("log", name="Messages")).to_be_focused()
+
+
+async def test_a_finger_hits_the_buttons_of_a_message(host: Host, open_page: Visit) -> None:
+    """They cover no other message."""
+    page = await open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        for body in ("one", "two"):
+            await grace.send_message(direct.id, body)
+    await page.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    await shown(page, "two").tap()
+    buttons = messages(page).last.locator(".actions button:visible")
+    await expect(buttons.first).to_be_visible()
+    above = await messages(page).first.bounding_box()
+    assert above is not None
+    for button in await buttons.all():
+        box = await button.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 44
+        assert box["y"] >= above["y"] + above["height"]

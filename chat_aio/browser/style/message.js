@@ -161,7 +161,7 @@ export const message = `
 .toolbar [aria-haspopup] svg { stroke-width: 2.6; }
 /* One at a time. */
 .message[data-active] .toolbar, [data-keys] .message[data-focused] .toolbar { visibility: visible; }
-@media (hover: hover) { :not([data-keys]) > .message:hover .toolbar { visibility: visible; } }
+@media (hover: hover) { :not([data-keys], :has(> [data-active])) > .message:hover .toolbar { visibility: visible; } }
 @media (hover: none) {
   .toolbar button { width: 2.75rem; height: 2.5rem; }
 }
