@@ -393,7 +393,7 @@ async def test_without_a_login_it_says_so_once_and_tells_its_host(
     await expect(page.get_by_text("You are not logged in.")).to_be_visible()
     # Later than the stream has given up.
     await page.wait_for_function("heard.some(([, { status }]) => status === 'reconnecting')")
-    await expect(page.get_by_text("No connection")).to_be_hidden()
+    await expect(page.get_by_text("Connection lost")).to_be_hidden()
     await expect(page.get_by_text("Loading…")).to_be_hidden()
 
 
@@ -406,7 +406,7 @@ async def test_on_a_touch_screen_no_keyboard_covers_what_one_opens(
         direct = await grace.get_or_create_conversation("ada")
         await grace.send_message(direct.id, "hello")
     await page.evaluate(MADE, [{"user": "ada"}, {}])
-    await page.get_by_role("button", name="hello").tap()
+    await page.get_by_role("link", name="hello").tap()
     await expect(page.get_by_role("log", name="Messages")).to_be_focused()
 
 
@@ -420,7 +420,7 @@ async def test_a_finger_hits_the_buttons_of_a_message(host: Host, open_page: Vis
             await grace.send_message(direct.id, body)
     await page.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
     await shown(page, "two").tap()
-    buttons = messages(page).last.locator(".actions button:visible")
+    buttons = messages(page).last.locator(".toolbar button:visible")
     await expect(buttons.first).to_be_visible()
     above = await messages(page).first.bounding_box()
     assert above is not None

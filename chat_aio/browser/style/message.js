@@ -163,6 +163,7 @@ export const message = `
 .message[data-active] .toolbar, [data-keys] .message[data-focused] .toolbar { visibility: visible; }
 @media (hover: hover) { :not([data-keys], :has(> [data-active])) > .message:hover .toolbar { visibility: visible; } }
 @media (hover: none) {
+  .toolbar { inset-block-start: 0; }
   .toolbar button { width: 2.75rem; height: 2.5rem; }
 }
 

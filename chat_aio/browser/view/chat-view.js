@@ -133,7 +133,7 @@ export class ChatView extends Part {
     else if (conversationId === null) this.#list?.focus(left);
     else if (isDetails || wasBeside) this.#groups.details?.focus({ isClosed: !isDetails });
     else if (isThreadClosed) this.#focusBefore();
-    else if (rootId === null) this.#composer.focus();
+    else if (rootId === null) this.#focusConversation();
     await isThreadOpen;
     if (messageId !== null && this.#isAt(conversationId, rootId)) {
       await isOpen;
@@ -377,6 +377,12 @@ export class ChatView extends Part {
     if (!this.#isAt(conversationId, rootId)) return;
     await this.#session.openThread(rootId);
     if (this.store.openThread?.isGone) this.shell.places.go(conversationId);
+  }
+
+  /** On a touch screen the keyboard would cover what one came to read. */
+  #focusConversation() {
+    if (this.shell.hasMouse) this.#composer.focus();
+    else this.#timeline.focus();
   }
 
   /** As far as that is still there; what one can do with a message is hidden without the focus. */

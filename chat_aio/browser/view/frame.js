@@ -47,7 +47,8 @@ export class Frame extends Part {
   show() {
     const { open, openId, elsewhere, status } = this.store;
     const { dataset } = this.node;
-    dataset.screen = openId === null ? (elsewhere ?? "list") : "conversation";
+    const isShown = openId !== null && (open !== null || !this.#isSignedOut);
+    dataset.screen = isShown ? "conversation" : (elsewhere ?? "list");
     setAttribute(this.node, "data-beside", this.#beside());
     dataset.status = status;
     for (const [name, { node }] of Object.entries(this.#screens)) node.hidden = name !== elsewhere;
@@ -82,9 +83,14 @@ export class Frame extends Part {
 
   #showEmpty() {
     const { isListed, listProblem } = this.store;
-    const words = this.#isListed ? this.say("nothing.title") : this.say("gone.notOpen");
+    // Where there is a list, that shows why.
+    if (this.#isListed) return setText(this.#hint, isListed ? this.say("nothing.title") : "");
     const waiting = listProblem ? this.texts.problemOf(listProblem) : this.say("common.loading");
-    setText(this.#hint, isListed ? words : waiting);
+    setText(this.#hint, isListed ? this.say("gone.notOpen") : waiting);
+  }
+
+  get #isSignedOut() {
+    return this.store.listProblem?.code === "UNAUTHENTICATED";
   }
 
   /** Below the title: whether the other user is online, or the members of a group. */

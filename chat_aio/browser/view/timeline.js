@@ -66,6 +66,10 @@ export class TimelineView extends Part {
     }).observe(this.#log);
   }
 
+  focus() {
+    this.#log.focus({ preventScroll: true });
+  }
+
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
     const { timeline, isAtNewest } = this.#shown;
