@@ -15,7 +15,7 @@ export class SearchView extends Part {
   #input = element("input", {
     ...{ id: "query", type: "search", dir: "auto", maxlength: 2048, autocomplete: "off" },
     ...{ "aria-label": this.say("search.label"), placeholder: this.say("search.label") },
-    enterkeyhint: "search",
+    ...{ enterkeyhint: "search", title: this.say("search.filters") },
   });
   #close = iconButton("cross", this.say("search.close"), {
     ...{ id: "search-close", hidden: true, onclick: () => this.close() },

@@ -22,7 +22,8 @@ export class Sidebar extends Part {
 
   constructor(shell) {
     super(shell);
-    const fields = { id: "sidebar", class: "sidebar", part: "sidebar" };
+    const label = shell.isPage && this.say("frame.overview");
+    const fields = { id: "sidebar", class: "sidebar", part: "sidebar", "aria-label": label };
     this.node = element("div", fields);
   }
 
