@@ -16,6 +16,7 @@ MADE = """async ([as, id]) => {
   made.people = await (await fetch("/people")).json();
   made.chat = new Chat("/api/chat", { query: { as } });
   made.setAttribute("features", "details drafts emoji files inbox presence previews reports");
+  made.setAttribute("address", as);
   made.setAttribute("user", as);
   document.body.append(made);
   made.style.blockSize = "100dvh";

@@ -14,7 +14,7 @@ textarea { resize: vertical; }
 .details { flex: 1; overflow-y: auto; padding: 0 1rem max(1rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
 .section { display: grid; gap: 0.625rem; padding-block: 1rem; }
 .section:not([hidden]) ~ .section { border-block-start: 1px solid var(--line); }
-.section > header { display: flex; align-items: center; justify-content: space-between; gap: 0.5rem; min-height: 2.125rem; }
+.section-head { display: flex; align-items: center; justify-content: space-between; gap: 0.5rem; min-height: 2.125rem; }
 .section h3:focus { outline: none; }
 .section h3 { margin: 0; font-size: 0.9375rem; font-weight: 650; }
 .section form { display: grid; gap: 0.75rem; }

@@ -17,7 +17,7 @@ export class Section extends Part {
     made += 1;
     const id = `section-heading-${made}`;
     this.#heading = element("h3", { id, tabindex: -1 }, title);
-    const head = element("header", {}, this.#heading, ...actions);
+    const head = element("div", { class: "section-head" }, this.#heading, ...actions);
     const fields = { class: "section", "aria-labelledby": id };
     this.node = element("section", fields, head, ...content, this.#problem);
   }
