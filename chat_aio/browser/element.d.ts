@@ -1,7 +1,7 @@
 /**
  * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
  * `conversation`, whose id is the only one that is shown, `view` ("conversation", "list" or
- * "full"), `features` (names of what is shown besides conversations) and `address` (places are in
+ * "full"), `features` (names of further parts) and `address` (places are in
  * the page's address, behind this name).
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:title` ({title}),

@@ -146,7 +146,7 @@ async def test_without_a_connection_nobody_is_said_to_be_here(
 ) -> None:
     complaints.excuse("net::ERR_")
     conversation_id = await demo.direct("linus", "dennis")
-    await demo.direct("margaret", "dennis")
+    await demo.send("dennis", await demo.direct("margaret", "dennis"), "Hello")
     await visit("linus")
     dennis = await visit("dennis", conversation_id, port=cable.port)
     dots = dennis.get_by_title("Online").filter(visible=True)
@@ -215,8 +215,9 @@ async def test_in_a_group_it_is_said_how_many_have_read(visit: Visit, demo: Demo
 async def test_what_is_read_in_one_window_is_read_in_the_other(visit: Visit, demo: Demo) -> None:
     twin = await demo.twin()
     conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "none yet")
     beside = await visit("dennis", port=twin.port)
-    await expect(row(beside, "Linus")).to_contain_text("No messages yet")
+    await expect(row(beside, "Linus")).to_contain_text("You: none yet")
     await demo.send("linus", conversation_id, "one", "two")
     await expect(row(beside, "Linus").locator(".badge")).to_have_text("2 unread")
     await visit("dennis", conversation_id)

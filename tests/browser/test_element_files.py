@@ -98,7 +98,8 @@ async def test_what_is_dropped_where_nothing_is_open_goes_nowhere(
     """And not into what was open before, which is beside the list no more."""
     page = await open_page(viewport={"width": 1200, "height": 800})
     async with host.person("grace") as grace:
-        await grace.get_or_create_conversation("ada")
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
         await host.empty(page, "ada")
         await page.evaluate(MADE, [{"user": "ada", "features": "files"}, {}])
         row = page.get_by_role("link", name="Grace Hopper")

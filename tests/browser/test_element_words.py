@@ -97,7 +97,7 @@ async def test_at_midnight_what_was_today_is_yesterday(host: Host, ada: Page) ->
         await ada.evaluate(MADE, [{"user": "ada"}, {}])
         row = ada.get_by_role("link", name="Grace Hopper")
         await row.click()
-        day = ada.locator("#timeline .day")
+        day = ada.locator("#timeline .day:not(.unread-mark)")
         await expect(day).to_have_text("Today")
         await ada.wait_for_function("heard.some(([, { status }]) => status === 'live')")
         await ada.clock.fast_forward(61_000)

@@ -122,8 +122,8 @@ async def test_ctrl_k_leads_to_people_conversations_and_messages(visit: Visit, d
 
 
 async def test_ctrl_k_means_what_is_typed_however_quickly(visit: Visit, demo: Demo) -> None:
-    await demo.direct("linus", "dennis")
-    await demo.direct("linus", "grace")
+    for other in ("dennis", "grace"):
+        await demo.send(other, await demo.direct("linus", other), "Hello")
     linus = await visit("linus")
     await expect(linus.get_by_role("link", name="Grace")).to_be_visible()
     await linus.keyboard.press("Control+k")

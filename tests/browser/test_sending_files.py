@@ -337,7 +337,7 @@ DRAGGED = """
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["hello"], "hello.txt", { type: "text/plain" }));
       const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
-      document.querySelector(selector).dispatchEvent(event);
+      document.querySelector("chat-aio").shadowRoot.querySelector(selector).dispatchEvent(event);
       return event.defaultPrevented;
     }
 """

@@ -234,9 +234,9 @@ dialog.gallery {
 }
 .gallery form { grid-template: auto minmax(8rem, 1fr) / minmax(0, 1fr) auto; gap: 0.5rem; min-height: 100%; }
 .gallery form > * { grid-column: 1 / -1; }
-.gallery .side { position: absolute; z-index: 1; inset-block-start: calc(50% - 1.5rem); width: 3rem; height: 3rem; border-radius: 50%; background: rgb(21 24 26 / 70%); color: var(--ink); }
+.gallery .side { position: absolute; z-index: 1; inset-block-start: calc(50% - 2.5rem); width: 3rem; height: 5rem; border-radius: 0.75rem; background: rgb(21 24 26 / 70%); color: var(--ink); }
 .gallery .side:hover { background: var(--hover); }
-.gallery .side:disabled { visibility: hidden; }
+.gallery .side:disabled { opacity: 0.25; }
 .gallery .previous { inset-inline-start: 0.75rem; }
 .gallery .next { inset-inline-end: 0.75rem; }
 .gallery h2 { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }

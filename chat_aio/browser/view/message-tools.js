@@ -153,7 +153,8 @@ export class MessageTools extends Part {
 
   /** A reply that is only in its thread has that thread's read state. */
   #unreading(message, composer) {
-    if (!isInMain(message) || message.conversationId !== this.store.openId) return [];
+    const isOpen = message.conversationId === this.store.openId;
+    if (!this.shell.has("inbox") || !isInMain(message) || !isOpen) return [];
     const mark = () => this.#needs.readings.markUnread(message);
     const act = () => mark().catch((error) => composer().complain(this.texts.problemOf(error)));
     return [{ name: "unread", label: this.say("message.markUnread"), act }];
@@ -169,7 +170,8 @@ export class MessageTools extends Part {
   /** Pin or unpin, for users who may. */
   #pinning({ id, conversationId }, composer) {
     const conversation = this.store.conversation(conversationId);
-    if (!conversation || !mayPinIn(conversation, this.people)) return [];
+    // Without them the service has no pins.
+    if (!conversation?.pinnedMessageIds || !mayPinIn(conversation, this.people)) return [];
     const isPinned = conversation.pinnedMessageIds.includes(id);
     const { groups } = this.#needs;
     const change = () => (isPinned ? groups.unpin(conversation, id) : groups.pin(conversation, id));

@@ -62,8 +62,8 @@ export class MessageRow extends Part {
   /** In place of the browser's menu, which is for links, images and selected text. */
   #openMenu(event) {
     const place = this.node.getRootNode();
-    const selection = place.getSelection?.() ?? getSelection();
-    const isOthers = event.target.closest("a, img, textarea") || !selection.isCollapsed;
+    const selected = [getSelection(), place.getSelection?.() ?? ""].map(String);
+    const isOthers = event.target.closest("a, img, textarea") || selected.join("") !== "";
     if (!isOthers && this.#toolbar.openMenu()) event.preventDefault();
   }
 

@@ -30,6 +30,8 @@ export class PinsSection extends Part {
       this.#messages = [];
     }
     this.#conversation = conversation;
+    this.node.hidden = !conversation.pinnedMessageIds;
+    if (this.node.hidden) return;
     const pinned = [conversation.id, ...conversation.pinnedMessageIds].join(" ");
     if (pinned !== this.#shown) this.#load(pinned);
     this.#draw();

@@ -16,7 +16,7 @@ export class FirstSteps {
   /** For all who use this browser: they are one person with several windows. */
   #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
-  #tour = element("a", {}, say("steps.tour", { name: TOUR }));
+  #tour = element("a", {}, say("steps.tour"));
   #toTour = element("li", { hidden: true }, this.#tour);
   #chat;
   #me;
