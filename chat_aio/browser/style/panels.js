@@ -6,13 +6,13 @@ export const panels = `
 .conversation.beside { display: none; border-inline-start: 1px solid var(--line); }
 .beside .bar h2 { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
 .beside .headings p { overflow: hidden; color: var(--muted); font-size: 0.8125rem; text-overflow: ellipsis; white-space: nowrap; }
-.thread .timeline { padding-inline: 1rem; }
-.thread .timeline > :first-child { margin-top: 0; }
-.thread .timeline > :last-child { margin-bottom: auto; }
-.thread .history { display: flex; align-items: center; gap: 0.75rem; padding: 0.75rem 0 0; font-size: 0.75rem; font-weight: 600; }
-.thread .history::after { content: ""; flex: 1; height: 1px; background: var(--line); }
-.thread .message { padding-inline-end: 0; }
-.thread .composer { width: calc(100% - 1.5rem); }
+#thread .timeline { padding-inline: 1rem; }
+#thread .timeline > :first-child { margin-top: 0; }
+#thread .timeline > :last-child { margin-bottom: auto; }
+#thread .history { display: flex; align-items: center; gap: 0.75rem; padding: 0.75rem 0 0; font-size: 0.75rem; font-weight: 600; }
+#thread .history::after { content: ""; flex: 1; height: 1px; background: var(--line); }
+#thread .message { padding-inline-end: 0; }
+#thread .composer { width: calc(100% - 1.5rem); }
 [data-screen="conversation"][data-beside="thread"] #thread { display: flex; }
 [data-screen="conversation"][data-beside="details"] #details { display: flex; }
 [data-screen="conversation"][data-beside] { grid-template-columns: minmax(17rem, 20rem) minmax(0, 1fr) minmax(20rem, 26rem); }

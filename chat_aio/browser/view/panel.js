@@ -17,7 +17,7 @@ export class Panel extends Part {
     const heading = element("h2", { id: `${name}-title` }, title);
     const headings = element("div", { class: "headings" }, heading, this.#subtitle);
     const bar = element("div", { class: "bar", part: "header" }, headings, this.#close);
-    const fields = { id: name, part: name, class: `conversation beside ${name}` };
+    const fields = { id: name, part: name, class: "conversation beside" };
     const role = { role: shell.landmarks.side, "aria-labelledby": heading.id };
     this.node = element("div", { ...fields, ...role }, bar);
     this.node.addEventListener("keydown", (event) => {
