@@ -222,7 +222,7 @@ async def test_what_is_read_in_one_window_is_read_in_the_other(visit: Visit, dem
     await expect(row(beside, "Linus").locator(".badge")).to_have_text("2 unread")
     await visit("dennis", conversation_id)
     await expect(row(beside, "Linus").locator(".badge")).to_be_hidden()
-    await demo.direct("margaret", "dennis")
+    await demo.send("margaret", await demo.direct("margaret", "dennis"), "Hello")
     await expect(row(beside, "Margaret")).to_be_visible()
 
 
