@@ -2,10 +2,11 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     os.environ[URL], os.environ[OURS] = f"{mongod.url}&serverMonitoringMode=poll", "yes"
     config.stash[STACK] = runner, mongod, folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded stays to the end: no search for garbage goes through all of it, then or
+    later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _place() -> Path | None:
