@@ -30,8 +30,7 @@ def details(page: Page) -> Locator:
 
 def panel(page: Page, name: str) -> Locator:
     """What stands beside the conversation; on a phone it is the main thing."""
-    classed = 'contains(concat(" ", @class, " "), " beside ")'
-    return page.locator(f'//*[{classed}][normalize-space(id(@aria-labelledby)) = "{name}"]')
+    return page.locator(".beside", has=page.locator(f'h2:text-is("{name}")'))
 
 
 def message(place: Locator, body: str) -> Locator:
