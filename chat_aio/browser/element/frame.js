@@ -170,9 +170,9 @@ export class Frame {
   #wordsInstead(open, isBanned) {
     if (isBanned) return this.#say("banned");
     if (open) return "";
-    const { openId, isListed } = this.#store.state();
+    const { openId, isListed, problem: message, problemCode: code } = this.#store.state();
     // Without an open conversation the list shows why.
-    if (this.#isSignedOut) return openId === null ? "" : this.#say("problem.UNAUTHENTICATED");
+    if (this.#isSignedOut) return openId === null ? "" : this.#acts.problemOf({ code, message });
     if (openId !== null || !isListed) return this.#say("loading");
     return this.#say(this.#isSingle ? "closed" : "choose");
   }
