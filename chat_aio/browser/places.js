@@ -62,9 +62,9 @@ export class InnerPlaces {
   arrived() {}
 
   /** A link is followed here. */
-  follow(event) {
-    const href = event.target.closest("a")?.getAttribute("href");
-    if (!href?.startsWith("#/") || event.target.closest("a").target) return;
+  follow(event, link) {
+    const href = link.getAttribute("href");
+    if (!href?.startsWith("#/")) return;
     event.preventDefault();
     this.go(...href.slice(2).split("/").filter(Boolean).map(decoded));
   }

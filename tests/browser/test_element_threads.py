@@ -30,7 +30,7 @@ MADE_IN_DEMO = """async ([as, id]) => {
   document.body.append(made);
 }"""
 NARROWED = """() => {
-  document.querySelector("chat-aio").style.inlineSize = "40rem";
+  document.querySelector("chat-aio").style.inlineSize = "50rem";
   // All of it is shown anew before the browser says that there is less room.
   document.dispatchEvent(new Event("visibilitychange"));
 }"""

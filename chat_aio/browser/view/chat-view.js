@@ -90,7 +90,9 @@ export class ChatView extends Part {
     this.#banned = new Banned(shell, again);
     shell.root.append(this.#banner.node, this.#frame.node, this.#banned.node);
     shell.root.addEventListener("click", (event) => {
-      if (shell.root.contains(event.target)) shell.places.follow(event);
+      // What a host has put into a link is not within the root, nor are links of its own.
+      const link = event.composedPath().find((node) => node.localName === "a");
+      if (link && shell.root.contains(link)) shell.places.follow(event, link);
     });
     const kept = new UserStorage(this.store.userId, () => sessionStorage);
     keepOutbox(this.store, session.sender, kept);

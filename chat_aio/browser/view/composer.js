@@ -63,7 +63,6 @@ export class Composer extends Part {
     this.#completion.channels = needs.channels;
     if (needs.uploads) this.#files = new FilePicker(this.shell, needs.uploads);
     this.node = this.#made(`${name}composer`);
-    this.takeFilesFrom(this.node);
     this.#input.addEventListener("keydown", (event) => this.#pressed(event));
     this.#input.addEventListener("input", () => this.#typed());
     new ResizeObserver(() => this.#resized()).observe(this.#input);
@@ -95,12 +94,13 @@ export class Composer extends Part {
     return element("form", { ...fields, onsubmit }, ...above, files, writing);
   }
 
-  /** Files dropped or pasted there are added. */
-  takeFilesFrom(place) {
+  /** Files dropped or pasted there, or here, are added. */
+  takeFilesFrom(stage) {
     if (!this.#files) return;
-    const drag = (isOver) => setAttribute(place, "data-dropping", isOver && !this.#isClosed);
-    place.dataset.dropWords = this.say("files.drop");
-    takeFiles(place, (files) => this.#files.add(files), drag);
+    const add = (files) => this.#files.add(files);
+    const drag = (isOver) => setAttribute(stage, "data-dropping", isOver && !this.#isClosed);
+    stage.dataset.dropWords = this.say("files.drop");
+    for (const place of [this.node, stage]) takeFiles(place, add, drag);
   }
 
   /**
