@@ -120,6 +120,10 @@ def test_no_words_stand_in_the_modules() -> None:
         *(("happening-words.js", "no topic"), ("group-activity.js", "no topic")),
         *(("file-drops.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
+        ("gallery.js", "icon side "),
+        # A name of the demo's, as its story has it; one of the browser's errors.
+        ("first-steps.js", "Start here"),
+        ("problems.js", "TimeoutError"),
         ("words.js", "no text is named "),
         ("shared-stream.js", "AbortError"),
         # As the service would say it: hosts get its messages in English.

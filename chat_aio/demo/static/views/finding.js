@@ -55,15 +55,20 @@ export class FindingViews {
 
 /** What the filters of a search can name: in English and in the reader's language. */
 function filterable(store, people) {
-  const kinds = ["from", "in", "before", "since", "has"];
-  const names = kinds.map((kind) => [kind, [kind, say(`search.${kind}`)]]);
+  const names = {
+    from: ["from", say("search.from")],
+    in: ["in", say("search.in")],
+    before: ["before", say("search.before")],
+    since: ["since", say("search.since")],
+    has: ["has", say("search.has")],
+  };
   const isMe = (name) => ["me", say("people.you")].includes(name.toLowerCase());
   const personOf = (name) =>
     people.all.find(({ id, name: whole }) => id === name || isIn(whole, name))?.id ?? null;
   const placeOf = (name) =>
     store.conversations.find((conversation) => isIn(people.titleOf(conversation), name))?.id ?? null;
   return {
-    names: Object.fromEntries(names),
+    names,
     personOf: (name) => (isMe(name) ? people.userId : personOf(name)),
     placeOf,
   };
