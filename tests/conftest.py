@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
@@ -80,6 +81,18 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     os.environ[URL], os.environ[OURS] = f"{mongod.url}&serverMonitoringMode=poll", "yes"
     config.stash[STACK] = runner, mongod, folder
+
+
+def pytest_collection() -> None:
+    """No garbage is looked for while all tests are loaded: there is hardly any."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Loaded modules stay to the end: each search for garbage would go through all of them."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def _place() -> Path | None:

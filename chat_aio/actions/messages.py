@@ -39,18 +39,25 @@ async def list_messages(
     limit: int | None = None,
     cursor: str | None = None,
     around: str | None = None,
+    around_seq: int | None = None,
     after: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
-    """The main list of a conversation, newest first: its newest messages, those `around` a message,
-    those `after` it, or those behind a cursor; only one of the three can be given.
+    """The main list of a conversation, newest first: its newest messages, those `around` a message
+    or a seq, those `after` a message, or those behind a cursor; only one place can be given.
 
     If newer messages may follow, the page has a `previous_cursor` to them; `include` adds `users`.
     Raises InvalidInput, ConversationNotFound, ForbiddenRead, and MessageNotFound for `around` and
     `after` (specification 15.1).
     """
     wanted = read_wanted(
-        "messages", limit=limit, cursor=cursor, around=around, after=after, include=include
+        "messages",
+        limit=limit,
+        cursor=cursor,
+        around=around,
+        around_seq=around_seq,
+        after=after,
+        include=include,
     )
     snapshot = await load_readable(context, user_id, conversation_id)
     return await Timeline(context, user_id, snapshot, conversation_id).page(wanted)
@@ -65,6 +72,7 @@ async def list_thread(
     limit: int | None = None,
     cursor: str | None = None,
     around: str | None = None,
+    around_seq: int | None = None,
     after: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
@@ -76,7 +84,13 @@ async def list_thread(
     ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
     wanted = read_wanted(
-        "thread", limit=limit, cursor=cursor, around=around, after=after, include=include
+        "thread",
+        limit=limit,
+        cursor=cursor,
+        around=around,
+        around_seq=around_seq,
+        after=after,
+        include=include,
     )
     if not context.options.threads:
         raise ThreadsUnsupported

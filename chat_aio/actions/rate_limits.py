@@ -7,9 +7,9 @@ count, because its store in memory starts a thread and cannot check several wind
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import fields
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from chat_aio import hooks
@@ -61,6 +61,9 @@ class Limits:
     def count(self, user_id: str, name: str, amount: int = 1) -> None:
         """Count `amount` calls. If a limit is exceeded, count nothing and raise RateLimited with
         the seconds until all windows have room for them."""
+        limits = self._limits.get(name) or self._limits.get(ANY, ())
+        if not limits:
+            return
         now, wait = self._clock(), 0.0
         if now - self._swept >= SWEEP_SECONDS:
             # Forget users without a call in the window, to bound the memory.
@@ -69,7 +72,7 @@ class Limits:
                 if not calls or calls[-1] <= now - key[0][1]:
                     del self._calls[key]
         windows = []
-        for most, seconds in self._limits.get(name) or self._limits.get(ANY, ()):
+        for most, seconds in limits:
             calls = self._calls.setdefault(((most, seconds), user_id, name), deque())
             while calls and calls[0] <= now - seconds:
                 calls.popleft()
@@ -121,30 +124,49 @@ class RateLimits:
         asked = RateContext(user_id=user_id, method=kind)
         return await hooks.call(self._hook, asked, limit=self._patience) is EXEMPT
 
-    @asynccontextmanager
-    async def counting(self, user_id: str, method: str | None) -> AsyncIterator[None]:
+    def counting(self, user_id: str, method: str | None) -> AbstractAsyncContextManager[None]:
         """Count one call, and undo that if the database is out of reach. Raises RateLimited.
         `method` is None for an action that counts itself."""
-        if method is None:
-            yield
-            return
-        counted = await self.count(user_id, method)
-        try:
-            yield
-        except StorageUnavailable:
-            if counted:
-                self._limits.give_back(user_id, method)
-            raise
+        return _Counting(self, user_id, method)
 
-    @asynccontextmanager
-    async def counting_refusals(self, user_id: str, method: str) -> AsyncIterator[None]:
+    def counting_refusals(self, user_id: str, method: str) -> AbstractAsyncContextManager[None]:
         """Count a call that is refused with 400, 403 or 404 before it reaches `counting`."""
-        try:
-            yield
-        except ChatError as refusal:
-            if refusal.status in (400, 403, 404):
-                await self.count(user_id, method)
-            raise
+        return _CountingRefusals(self, user_id, method)
+
+    def give_back(self, user_id: str, method: str) -> None:
+        """Undo the count of the last call."""
+        self._limits.give_back(user_id, method)
+
+
+# Classes: the context manager of a generator would take as long as counting itself.
+@dataclass(slots=True)
+class _Counting(AbstractAsyncContextManager[None]):
+    limits: RateLimits
+    user_id: str
+    method: str | None
+    counted: bool = False
+
+    async def __aenter__(self) -> None:
+        if self.method is not None:
+            self.counted = await self.limits.count(self.user_id, self.method)
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if self.counted and self.method is not None and isinstance(error, StorageUnavailable):
+            self.limits.give_back(self.user_id, self.method)
+
+
+@dataclass(slots=True)
+class _CountingRefusals(AbstractAsyncContextManager[None]):
+    limits: RateLimits
+    user_id: str
+    method: str
+
+    async def __aenter__(self) -> None:
+        pass
+
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, ChatError) and error.status in (400, 403, 404):
+            await self.limits.count(self.user_id, self.method)
 
 
 def rate_limits_from(

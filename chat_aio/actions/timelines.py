@@ -33,14 +33,15 @@ class _Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRange:
-    """A page of a timeline: below the seq `older`, above the seq `newer`, or around or after a
-    message; by default the newest. `kind` is that of its cursors."""
+    """A page of a timeline: below the seq `older`, above the seq `newer`, around a message or a
+    seq, or after a message; by default the newest. `kind` is that of its cursors."""
 
     kind: str
     size: int
     older: int | None = None
     newer: int | None = None
     around: str | None = None
+    around_seq: int | None = None
     after: str | None = None
     shows_users: bool = False
 
@@ -51,14 +52,18 @@ def read_wanted(
     limit: int | None,
     cursor: str | None,
     around: str | None,
+    around_seq: int | None,
     after: str | None,
     include: Sequence[PagePart] | None,
 ) -> PageRange:
     """Raises InvalidInput, also for a cursor of another list, and for two places at once."""
     size = pagination.limit_from(limit)
-    given = inputs.read(inputs.Timeline, around=around, after=after, include=include)
-    if len([place for place in (cursor, given.around, given.after) if place is not None]) > 1:
-        raise InvalidInput("cursor, around and after cannot be used together")
+    given = inputs.read(
+        inputs.Timeline, around=around, around_seq=around_seq, after=after, include=include
+    )
+    places = (cursor, given.around, given.around_seq, given.after)
+    if len([place for place in places if place is not None]) > 1:
+        raise InvalidInput("cursor, around, aroundSeq and after cannot be used together")
     # Both directions have cursors of their kind: clients need not name a direction as well.
     is_newer = pagination.is_cursor_of(_newer(kind), cursor, int)
     position = pagination.position_from(_newer(kind) if is_newer else kind, cursor, int)
@@ -69,6 +74,7 @@ def read_wanted(
         older=None if is_newer else seq,
         newer=seq if is_newer else None,
         around=given.around,
+        around_seq=given.around_seq,
         after=given.after,
         shows_users=bool(given.include),
     )
@@ -92,8 +98,8 @@ class Timeline:
     async def page(self, wanted: PageRange) -> MessageList:
         """Raises MessageNotFound for a page around or after a message."""
         newer, size = wanted.newer, wanted.size
-        if wanted.around:
-            seq = await self._seq_of(wanted.around)
+        seq = await self._seq_of(wanted.around) if wanted.around else wanted.around_seq
+        if seq is not None:
             # At most half of the page is newer than the message.
             above = await self._above(seq, size // 2)
             below = await self._below(seq + 1, size - len(above.rows))

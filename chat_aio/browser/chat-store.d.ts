@@ -42,10 +42,10 @@ export class ChatStore {
      * @param {string} conversationId @param {string | Written} written
      * @returns {string} its clientMessageId */
     send(conversationId: string, written: string | Written): string;
-    /** Send a failed message again.
+    /** Send a message again that has failed, or is waiting.
      * @param {string} clientMessageId */
     retry(clientMessageId: string): void;
-    /** Drop a failed message.
+    /** Drop an unsent message. One that is held stays with the moderators.
      * @param {string} clientMessageId */
     discard(clientMessageId: string): void;
     /** @param {string} messageId @param {string} body
@@ -61,6 +61,10 @@ export class ChatStore {
      * @param {string} conversationId
      * @returns {Promise<void>} */
     markRead(conversationId: string): Promise<void>;
+    /** Make a message of the open conversation and all newer ones unread, if the service has `inbox`:
+     * they stay so until it is opened again.
+     * @param {Message} message @returns {Promise<void>} */
+    markUnread(message: Message): Promise<void>;
     /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its
      * next message; with `clear` no message up to now is shown to them again.
      * @param {string} conversationId
@@ -145,7 +149,7 @@ export type ChatState = {
     problemCode: string | null;
     isBanned: boolean;
     /**
-     * unread messages of all conversations that are not archived
+     * unread messages of all conversations that are not archived or muted
      */
     unread: number;
 };
@@ -188,12 +192,17 @@ export type SentEntry = Message & {
     state: "sent";
 };
 /**
+ * "waiting" is sent later by
+ * itself, "held" waits for a moderator
+ */
+export type SendingState = "pending" | "waiting" | "held" | "failed";
+/**
  * on its way, or not sent
  */
 export type SendingEntry = {
     key: string;
     isOwn: true;
-    state: "pending" | "failed";
+    state: SendingState;
     id: null;
     conversationId: string;
     senderId: string;
@@ -207,7 +216,6 @@ export type SendingEntry = {
     problem: string | null;
     problemCode: string | null;
     retryAfter: number | null;
-    isTemporary: boolean;
 };
 /**
  * distinguished by `state`; `key` stays when it is sent

@@ -47,7 +47,7 @@ import { Users } from "./users.js";
  * @property {string | null} problem  why the list cannot be fetched now
  * @property {string | null} problemCode  the same as a code
  * @property {boolean} isBanned
- * @property {number} unread  unread messages of all conversations that are not archived
+ * @property {number} unread  unread messages of all conversations that are not archived or muted
  *
  * @typedef {object} ShownConversation
  * @property {string} id
@@ -65,12 +65,13 @@ import { Users } from "./users.js";
  * @property {ConversationView | null} view  the user's own, if the service has `inbox`
  *
  * @typedef {Message & {key: string, isOwn: boolean, state: "sent"}} SentEntry
- * @typedef {{key: string, isOwn: true, state: "pending" | "failed", id: null,
+ * @typedef {"pending" | "waiting" | "held" | "failed"} SendingState  "waiting" is sent later by
+ *   itself, "held" waits for a moderator
+ * @typedef {{key: string, isOwn: true, state: SendingState, id: null,
  *   conversationId: string, senderId: string, body: string, createdAt: string,
  *   clientMessageId: string, mentions: string[], replyTo: Message | null,
  *   threadRootMessageId: string | null, attachments: Attachment[], problem: string | null,
- *   problemCode: string | null, retryAfter: number | null,
- *   isTemporary: boolean}} SendingEntry  on its way, or not sent
+ *   problemCode: string | null, retryAfter: number | null}} SendingEntry  on its way, or not sent
  * @typedef {SentEntry | SendingEntry} Entry  distinguished by `state`; `key` stays when it is sent
  *
  * @typedef {object} ShownTimeline
@@ -134,7 +135,6 @@ export class ChatStore {
   #snapshots = new Snapshots();
   /** @type {Set<() => void>} */
   #listeners = new Set();
-  #online = () => this.#session.reconnect();
 
   /** @param {Chat} chat @param {ChatStoreOptions} options */
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
@@ -160,12 +160,10 @@ export class ChatStore {
     this.#isClosed = false;
     this.#users.start();
     this.#session.start();
-    globalThis.addEventListener?.("online", this.#online);
   }
 
   /** End the stream; `start` opens it again. */
   close() {
-    globalThis.removeEventListener?.("online", this.#online);
     this.#isStarted = false;
     this.#isClosed = true;
     this.#endThreadReading();
@@ -270,13 +268,13 @@ export class ChatStore {
     return this.#session.sender.send(conversationId, message);
   }
 
-  /** Send a failed message again.
+  /** Send a message again that has failed, or is waiting.
    * @param {string} clientMessageId */
   retry(clientMessageId) {
     this.#session.sender.retry(clientMessageId);
   }
 
-  /** Drop a failed message.
+  /** Drop an unsent message. One that is held stays with the moderators.
    * @param {string} clientMessageId */
   discard(clientMessageId) {
     this.#session.sender.discard(clientMessageId);
@@ -308,6 +306,13 @@ export class ChatStore {
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
     if (!this.#store.conversation(conversationId)) return;
     await this.#session.readings.markRead(conversationId);
+  }
+
+  /** Make a message of the open conversation and all newer ones unread, if the service has `inbox`:
+   * they stay so until it is opened again.
+   * @param {Message} message @returns {Promise<void>} */
+  async markUnread(message) {
+    await this.#session.readings.markUnread(message);
   }
 
   /** Change the user's own view of a conversation, if the service has `inbox`: `hidden` until its

@@ -57,7 +57,8 @@ export class Chat {
     sendMessage: (conversationId: string, composed: Composed, given?: {
         signal?: AbortSignal;
     }) => Promise<Message>;
-    /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
+    /** Newest first; `around` or `after` a message, or `aroundSeq`: then there may be a
+     * `previousCursor`.
      * @type {(conversationId: string, options?: PagingTimeline) => PageOfTimeline} */
     listMessages: (conversationId: string, options?: PagingTimeline) => PageOfTimeline;
     /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
@@ -1047,6 +1048,7 @@ export type PagingMessages = Paging & {
  */
 export type PagingTimeline = PagingMessages & {
     around?: string;
+    aroundSeq?: number;
     after?: string;
 };
 /**

@@ -132,7 +132,8 @@ import { SharedConnection, canShare } from "./shared-stream.js";
  *   unread?: boolean, ids?: string[], key?: string, archived?: boolean, favourite?: boolean,
  *   metadata?: {[field: string]: string | number | boolean}}} Listing
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
- * @typedef {PagingMessages & {around?: string, after?: string}} PagingTimeline
+ * @typedef {PagingMessages & {around?: string, aroundSeq?: number,
+ *   after?: string}} PagingTimeline
  * @typedef {{senderId?: string, since?: string, until?: string, hasAttachments?: boolean,
  *   mentions?: string}} SearchFilters  `mentions` is a user's id or `me`; `until` is not included
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
@@ -352,7 +353,8 @@ export class Chat {
    *   given?: {signal?: AbortSignal}) => Promise<Message>} */
   sendMessage = (id, composed, { signal } = {}) =>
     this.#send(path`/conversations/${id}/messages`, composed, signal);
-  /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
+  /** Newest first; `around` or `after` a message, or `aroundSeq`: then there may be a
+   * `previousCursor`.
    * @type {(conversationId: string, options?: PagingTimeline) => PageOfTimeline} */
   listMessages = (id, options) => this.#get(path`/conversations/${id}/messages`, options);
   /** @type {(conversationId: string, messageId: string) => Promise<Message>} */

@@ -4,6 +4,7 @@
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
+ * `chat-aio:unauthorised` ({}) when the user is not logged in (any longer),
  * and `chat-aio:message` ({message}) for a new message that is not being read.
  */
 export class ChatAio extends HTMLElement {

@@ -27,6 +27,7 @@ const GIVEN = ["chat", "token", "words"];
  * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
+ * `chat-aio:unauthorised` ({}) when the user is not logged in (any longer),
  * and `chat-aio:message` ({message}) for a new message that is not being read.
  */
 export class ChatAio extends HTMLElement {
@@ -210,11 +211,12 @@ export class ChatAio extends HTMLElement {
     if (!this.#store) return;
     this.#letGo();
     this.#frame?.show();
-    const { unread, openId, status } = this.#store.state();
+    const { unread, openId, status, problemCode } = this.#store.state();
     if (status === "live" && this.#dispatched.status !== "live") this.#sources.tryAgain();
     this.#dispatchChanged("unread", unread, { total: unread });
     this.#dispatchChanged("open", openId, { conversationId: openId });
     this.#dispatchChanged("status", status, { status });
+    this.#dispatchSignedOut(problemCode === "UNAUTHENTICATED");
   }
 
   /** The browser need not keep the images of another conversation. */
@@ -222,6 +224,12 @@ export class ChatAio extends HTMLElement {
     const openId = this.#store?.state().openId ?? null;
     if (openId !== this.#openId) this.#sources.clear();
     this.#openId = openId;
+  }
+
+  /** @param {boolean} isSignedOut */
+  #dispatchSignedOut(isSignedOut) {
+    if (isSignedOut && !this.#dispatched.unauthorised) this.#dispatch("unauthorised", {});
+    this.#dispatched.unauthorised = isSignedOut;
   }
 
   /** @param {string} name @param {any} value @param {object} detail */

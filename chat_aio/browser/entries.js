@@ -34,12 +34,12 @@ function sentEntry(message, userId) {
 }
 
 function sendingEntry(draft, userId) {
-  const { conversationId, clientMessageId, body, createdAt, state, problem, isTemporary } = draft;
+  const { conversationId, clientMessageId, body, createdAt, state, problem } = draft;
   const { mentions = [], replyTo = null, threadRootMessageId = null, attachments = [] } = draft;
   return {
     ...{ id: null, conversationId, clientMessageId, body, createdAt, mentions, replyTo },
     ...{ senderId: userId, key: `own:${clientMessageId}`, isOwn: true },
-    ...{ threadRootMessageId, attachments, state, isTemporary },
+    ...{ threadRootMessageId, attachments, state },
     ...{ problem: problem && wordsOf(problem), problemCode: problem?.code ?? null },
     retryAfter: problem?.retryAfter ?? null,
   };

@@ -3,9 +3,11 @@
 import { Retry } from "./retry.js";
 
 const MESSAGES_PER_PAGE = 50;
-/** Half of it is newer than the requested message. */
+/** Half of it is newer than the requested place. */
 const MESSAGES_AROUND = 100;
-/** The largest page: unread messages are read from their start. */
+/** As many as are laid out before a conversation is shown; more follow. */
+const UNREAD_AROUND = 60;
+/** The largest page, and the number of pages, if the first unread message is looked for. */
 const UNREAD_PER_PAGE = 200;
 const MOST_UNREAD_PAGES = 5;
 
@@ -45,28 +47,49 @@ export class History {
   }
 
   /**
-   * The first page to show: the newest one, or if more is unread the page around the message that
-   * was read last. If that is not known, a reasonable number of pages is fetched.
+   * The first page to show: the newest one, or if more is unread the page around the first unread
+   * message. Without any, readers come back to the place that they have left.
    */
   async loadUnread(timeline) {
     timeline.unread.draw(timeline);
-    const { count, lastReadId, isWanted } = timeline.unread;
+    const { count, isWanted } = timeline.unread;
     const isFar = isWanted && count > MESSAGES_PER_PAGE;
-    const load = () =>
-      timeline.newer === null ? this.loadNewest(timeline) : this.loadLatest(timeline);
+    const isKept = count === 0 && timeline.isLoaded && !timeline.keepsNewest && timeline.seenId !== null;
+    if (isKept) return this.loadNewest(timeline);
     timeline.leave();
-    if (isWanted) timeline.pageSize = isFar ? UNREAD_PER_PAGE : MESSAGES_PER_PAGE;
-    const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
-    if (!isAround || !(await this.#loadAround(timeline, lastReadId))) await load();
+    if (isWanted) timeline.pageSize = MESSAGES_PER_PAGE;
+    const isAround = isFar && !timeline.keepsNewest;
+    if (!isAround || !(await this.#loadAroundUnread(timeline))) {
+      if (isFar) timeline.pageSize = UNREAD_PER_PAGE;
+      await this.#loadUnreadPages(timeline);
+    }
     // The connection may have been lost in the meantime.
     if (timeline.isStale && timeline.loading !== "failed") await this.loadNewest(timeline);
-    for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
-      await this.loadOlder(timeline);
-      if (timeline.loading === "failed") break;
-    }
     timeline.pageSize = null;
     timeline.unread.end(timeline);
     this.#store.changed();
+  }
+
+  /** Returns whether the page contains the first unread message. */
+  async #loadAroundUnread(timeline) {
+    const { conversationId, unread } = timeline;
+    const place = { ...unread.place, limit: UNREAD_AROUND };
+    if (!(await this.#loadAround(timeline, place))) return timeline.loading === "failed";
+    if (unread.isWanted && unread.place.around) {
+      // Only its number is known in the main list: it is a reply of a thread.
+      const lastRead = await this.#chat.getMessage(conversationId, unread.place.around).catch(nothing);
+      if (lastRead) unread.startBehind(lastRead, timeline);
+    }
+    return !unread.isWanted;
+  }
+
+  /** The newest pages, as far as the first unread message, up to a reasonable number. */
+  async #loadUnreadPages(timeline) {
+    await (timeline.newer === null ? this.loadNewest(timeline) : this.loadLatest(timeline));
+    for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
+      await this.loadOlder(timeline);
+      if (timeline.loading === "failed") return;
+    }
   }
 
   async loadOlder(timeline) {
@@ -111,7 +134,7 @@ export class History {
   /** Fetch the page around a message; returns whether the message is loaded. */
   async find(timeline, messageId) {
     await this.#running.get(timeline);
-    if (!timeline.has(messageId)) await this.#loadAround(timeline, messageId);
+    if (!timeline.has(messageId)) await this.#loadAround(timeline, { around: messageId });
     return timeline.has(messageId);
   }
 
@@ -158,7 +181,7 @@ export class History {
   async #askAgain(timeline) {
     const { newer, seenId, keepsNewest } = timeline;
     if (newer !== null && seenId !== null) {
-      if (await this.#askAround(timeline, seenId, "newest")) return true;
+      if (await this.#askAround(timeline, { around: seenId }, "newest")) return true;
       if (timeline.loading === "failed") return false;
     }
     timeline.isStale = false;
@@ -167,25 +190,25 @@ export class History {
     if (!page) return false;
     // Readers of older messages keep their place.
     if (seenId !== null && !keepsNewest && !timeline.reaches(page)) {
-      if (await this.#askAround(timeline, seenId, "newest")) return true;
+      if (await this.#askAround(timeline, { around: seenId }, "newest")) return true;
       if (timeline.loading === "failed") return false;
     }
     this.#store.addNewest(timeline, page, asOf);
     return true;
   }
 
-  /** Whether there is such a message to look at. */
-  #loadAround(timeline, messageId) {
-    return this.#run(timeline, () => this.#askAround(timeline, messageId));
+  /** Whether there is such a place to look at: `around` a message, or `aroundSeq`. */
+  #loadAround(timeline, place) {
+    return this.#run(timeline, () => this.#askAround(timeline, place));
   }
 
-  async #askAround(timeline, messageId, loading = "around") {
+  async #askAround(timeline, place, loading = "around") {
     const wasStale = timeline.isStale;
     timeline.isStale = false;
     const asOf = this.#store.now();
-    const page = await this.#load(timeline, loading, { around: messageId });
+    const page = await this.#load(timeline, loading, place);
     if (page) {
-      timeline.seenId = messageId;
+      timeline.seenId = place.around ?? firstFrom(page.messages, place.aroundSeq);
       this.#store.addAround(timeline, page, asOf);
     } else if (wasStale) {
       timeline.becomeStale();
@@ -213,7 +236,7 @@ export class History {
     this.#retries.get(timeline)?.stop();
     this.#store.changed();
     try {
-      const size = place.around ? MESSAGES_AROUND : MESSAGES_PER_PAGE;
+      const size = isAround(place) ? MESSAGES_AROUND : MESSAGES_PER_PAGE;
       const limit = Math.max(size, timeline.pageSize ?? 0);
       const answer = await this.#list(timeline, { limit, ...place });
       this.#succeeded(timeline);
@@ -240,7 +263,7 @@ export class History {
 
   /** After a temporary failure a page is loaded again if the list is still open then. */
   #failed(timeline, part, error) {
-    timeline.asks("failed", part);
+    timeline.asks("failed", part, error);
     this.#store.changed();
     // When a stream opens, all open lists are loaded.
     if (!error.isTemporary || this.#store.status !== "live") return;
@@ -260,6 +283,20 @@ export class History {
     if (rootId !== null) return this.#chat.listThread(conversationId, rootId, page);
     return this.#chat.listMessages(conversationId, page);
   }
+}
+
+function isAround({ around, aroundSeq }) {
+  return Boolean(around ?? aroundSeq);
+}
+
+/** The id of the first message from a seq on, or of the last one before; `messages` are newest
+ * first. */
+function firstFrom(messages, seq) {
+  return (messages.findLast((message) => message.seq >= seq) ?? messages[0])?.id ?? null;
+}
+
+function nothing() {
+  return null;
 }
 
 /** Whether the answer means that this does not exist, or that the reader may not see it. */

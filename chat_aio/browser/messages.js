@@ -33,6 +33,16 @@ function imagesOf(message) {
   });
 }
 
+/** Whether its text is only that of its files' names: a message needs a text. */
+export function isNamedAfterFiles({ body, attachments = [] }) {
+  return attachments.length > 0 && body === namesOf(attachments);
+}
+
+/** The text of a message that has files and no words. */
+export function namesOf(attachments) {
+  return attachments.map((attachment) => attachment.name).join(", ");
+}
+
 /** Its preview in a reply, as the service makes it. */
 export function previewOf({ id, senderId, body, deletedAt }) {
   const points = [...body];

@@ -46,6 +46,7 @@ export class ReadMarks {
     const conversation = this.#store.conversation(timeline.conversationId);
     const seen = timeline.get(messageId);
     const first = timeline.get(timeline.unread.firstId);
+    if (conversation?.id === this.#store.keptUnreadId) return;
     const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
     if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
     if (this.#unmarkable.has(conversation.id)) return;
@@ -64,6 +65,16 @@ export class ReadMarks {
     });
   }
 
+  /** A message of the open conversation and all newer ones become unread, until it is opened
+   * again. */
+  async markUnread(message) {
+    const { conversationId, id } = message;
+    await this.#chat.inbox.markUnread(conversationId, id);
+    this.#seen(() => {});
+    this.#store.keepUnread(message);
+    this.#confirm(conversationId);
+  }
+
   /** Mark the open conversation as read to its end. */
   async readAll() {
     const { open } = this.#store;
@@ -73,6 +84,7 @@ export class ReadMarks {
   /** Mark a conversation as read to its end. */
   async markRead(id) {
     const store = this.#store;
+    if (store.keptUnreadId === id) store.set({ keptUnreadId: null });
     store.setUnread(id, 0);
     store.outdateUnread(id);
     try {
@@ -102,7 +114,7 @@ export class ReadMarks {
   async #read() {
     const store = this.#store;
     const conversation = store.open;
-    if (!store.isReading || !conversation?.unreadCount) return;
+    if (!conversation?.unreadCount || !store.isReadingIn(conversation.id)) return;
     if (this.#unmarkable.has(conversation.id)) return;
     await this.markRead(conversation.id);
   }

@@ -37,6 +37,12 @@ export class ScrollPosition {
     if (this.#endTop !== before) this.#held = null;
   }
 
+  /** Go back to where a row was `offset` pixels below the top of the view. */
+  returnTo(row, offset) {
+    this.#log.scrollTop = row.offsetTop - offset;
+    this.isFollowing = false;
+  }
+
   /** Go to the end, or only as far as a line (null: none) stays in view. */
   openAt(line) {
     this.goToEnd();

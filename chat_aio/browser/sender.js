@@ -1,4 +1,9 @@
-/** Sends the messages of the store's outbox, in order, and each one once. No DOM. */
+/**
+ * Sends the messages of the store's outbox, in order, and each one once. No DOM.
+ *
+ * The state of a draft: "pending" is on its way, "waiting" is sent later without the user's doing,
+ * "held" waits for a moderator, and "failed" was refused.
+ */
 
 import { Retry } from "./retry.js";
 import { ChatError, newClientMessageId } from "./chat.js";
@@ -15,8 +20,8 @@ export class Sender {
   #again = new Retry(() => this.retryAll());
 
   /**
-   * `onRefused(draft, error)` is called for a failed send, which stays in the outbox as
-   * failed; not for the messages that wait behind it.
+   * `onRefused(draft, error)` is called for a failed send, which stays in the outbox; not for the
+   * messages that wait behind it.
    */
   constructor(chat, store, onRefused = () => {}) {
     this.#chat = chat;
@@ -33,8 +38,7 @@ export class Sender {
     return clientMessageId;
   }
 
-  /** Stop sending: another user may be logged in later. Waiting messages, and new
-   * ones, have failed until `open`. */
+  /** Stop sending: another user may be logged in later. Messages wait until `open`. */
   close() {
     this.#again.stop();
     this.#closing.abort(ChatError.closed());
@@ -49,14 +53,12 @@ export class Sender {
   /** Stop sending, and take all messages out of the store, until `open`. */
   setAside() {
     this.close();
-    const failed = { state: "failed", isTemporary: true };
-    const asFailed = (draft) => (draft.state === "pending" ? { ...draft, ...failed } : draft);
-    this.#aside.push(...this.#store.outbox.map(asFailed));
+    const asWaiting = (draft) => (draft.state === "pending" ? { ...draft, state: "waiting" } : draft);
+    this.#aside.push(...this.#store.outbox.map(asWaiting));
     this.#store.set({ outbox: [] });
   }
 
-  /** Drafts of an earlier session, in order: those with temporary failures are sent when the stream
-   * opens. */
+  /** Drafts of an earlier session, in order: those that wait are sent when the stream opens. */
   takeUp(drafts) {
     for (const draft of drafts) this.#store.putInOutbox(draft);
   }
@@ -64,13 +66,13 @@ export class Sender {
   /** Send the same draft under the same key: if the service has it, it is not sent twice. */
   retry(clientMessageId) {
     const draft = this.#find(clientMessageId);
-    if (draft?.state === "failed") this.#post(draft);
+    if (draft && isUnsent(draft)) this.#post(draft);
   }
 
-  /** Send the messages with temporary failures again. */
+  /** Send the waiting messages. */
   retryAll() {
-    for (const { isTemporary, clientMessageId } of this.#store.outbox) {
-      if (isTemporary) this.retry(clientMessageId);
+    for (const { state, clientMessageId } of this.#store.outbox) {
+      if (state === "waiting") this.retry(clientMessageId);
     }
   }
 
@@ -78,25 +80,25 @@ export class Sender {
   discard(clientMessageId) {
     const draft = this.#find(clientMessageId);
     if (!draft) return;
-    const [first, next] = this.#heldIn(draft.conversationId);
+    const [first, next] = this.#waitingIn(draft.conversationId);
     this.#remove(clientMessageId);
     if (draft === first && next) this.#post(next);
   }
 
-  /** Take a failed message back for editing; null if it was sent after all. */
+  /** Take an unsent message back for editing; null if it was sent after all. */
   takeBack(clientMessageId) {
     const draft = this.#find(clientMessageId);
-    if (draft?.state !== "failed") return null;
+    if (!draft || !isUnsent(draft)) return null;
     this.discard(clientMessageId);
     return draft;
   }
 
-  /** One after another within a conversation, behind temporary failures there: messages
-   * keep their order. */
+  /** One after another within a conversation, behind those that wait there: messages keep their
+   * order. */
   #post(draft) {
     const { conversationId } = draft;
-    for (const held of new Set([...this.#heldIn(conversationId), draft])) {
-      this.#store.putInOutbox({ ...held, state: "pending", problem: null, isTemporary: false });
+    for (const next of new Set([...this.#waitingIn(conversationId), draft])) {
+      this.#store.putInOutbox({ ...next, state: "pending", problem: null });
     }
     this.#work(conversationId);
   }
@@ -132,7 +134,7 @@ export class Sender {
     }
   }
 
-  /** Later messages of its conversation fail with it, if it may be sent later. */
+  /** Later messages of its conversation wait behind it, if it may be sent later. */
   #fail(clientMessageId, error, signal) {
     const draft = this.#find(clientMessageId);
     // Its event may have arrived although the answer was lost.
@@ -140,9 +142,9 @@ export class Sender {
     const isTemporary = Boolean(error.isTemporary);
     // Closed and opened again since: it is still pending, and next.
     if (isTemporary && signal !== this.#closing.signal) return;
-    const failed = isTemporary ? this.#pendingIn(draft.conversationId) : [draft];
-    for (const lost of failed) {
-      this.#store.putInOutbox({ ...lost, state: "failed", problem: error, isTemporary });
+    const state = isTemporary ? "waiting" : error.code === "MESSAGE_HELD" ? "held" : "failed";
+    for (const unsent of isTemporary ? this.#pendingIn(draft.conversationId) : [draft]) {
+      this.#store.putInOutbox({ ...unsent, state, problem: error });
     }
     if (signal.aborted) return;
     // Otherwise it is sent when the stream is back.
@@ -159,9 +161,8 @@ export class Sender {
     return this.#store.outbox.filter(isIt);
   }
 
-  /** Temporary failures, which may be sent later. */
-  #heldIn(conversationId) {
-    const isIt = (draft) => draft.conversationId === conversationId && draft.isTemporary;
+  #waitingIn(conversationId) {
+    const isIt = (draft) => draft.conversationId === conversationId && draft.state === "waiting";
     return this.#store.outbox.filter(isIt);
   }
 
@@ -169,4 +170,9 @@ export class Sender {
     const outbox = this.#store.outbox.filter((entry) => entry.clientMessageId !== clientMessageId);
     this.#store.set({ outbox });
   }
+}
+
+/** The service has it neither as sent nor as held. */
+function isUnsent({ state }) {
+  return state === "waiting" || state === "failed";
 }

@@ -37,6 +37,14 @@ export class Session {
   #onEvent;
   #firstSync = null;
   #isSignedOut = false;
+  /** The status of the stream, which may notice late that the browser is offline. */
+  #streamStatus = "connecting";
+  #isOffline = false;
+  #offline = () => this.#setOffline(true);
+  #online = () => {
+    this.#setOffline(false);
+    this.reconnect();
+  };
   #syncAgain = new Retry(() => this.sync());
   /** The conversation that is being opened, and the one that the list has left to its opening. */
   #openingId = null;
@@ -106,9 +114,14 @@ export class Session {
     this.#fetches.start();
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.sender.open();
+    globalThis.addEventListener?.("online", this.#online);
+    globalThis.addEventListener?.("offline", this.#offline);
     this.#stream = this.#chat.stream({
       userId: this.#store.userId,
-      onStatus: (status) => this.#store.set({ status }),
+      onStatus: (status) => {
+        this.#streamStatus = status;
+        this.#showStatus();
+      },
       onOpen: (opening) => this.#opened(opening),
       onRefused: () => this.sync(),
       onSignedOut: () => this.#signedOut(),
@@ -118,16 +131,35 @@ export class Session {
     });
   }
 
+  /** Try again now, also to send waiting messages. */
   reconnect() {
     this.#stream?.reconnect();
+    this.sender.retryAll();
     if (this.#store.listProblem) this.sync();
   }
 
   /** Nothing is fetched automatically any more. */
   close() {
+    globalThis.removeEventListener?.("online", this.#online);
+    globalThis.removeEventListener?.("offline", this.#offline);
+    this.#isOffline = false;
     this.#stream?.close();
     this.sender.close();
     this.#rest();
+  }
+
+  /** The stream may outlast a short outage: then nothing else tries again. */
+  #setOffline(isOffline) {
+    this.#isOffline = isOffline;
+    this.#showStatus();
+    if (isOffline || this.#store.status !== "live") return;
+    this.sender.retryAll();
+    this.sync();
+  }
+
+  #showStatus() {
+    const isLost = this.#isOffline && this.#streamStatus === "live";
+    this.#store.set({ status: isLost ? "reconnecting" : this.#streamStatus });
   }
 
   #rest() {
@@ -156,7 +188,7 @@ export class Session {
 
   /** Make a conversation the open one (null: none), and fetch its data. */
   async open(conversationId) {
-    this.#store.set({ openId: conversationId, isReading: false });
+    this.#store.set({ openId: conversationId, isReading: false, keptUnreadId: null });
     if (conversationId === null) return;
     this.#openingId = conversationId;
     try {
@@ -380,7 +412,7 @@ export class Session {
    */
   #readElsewhere({ conversationId, unreadCount }) {
     const store = this.#store;
-    if (store.isReading && store.openId === conversationId) return;
+    if (store.isReadingIn(conversationId)) return;
     store.setUnread(conversationId, unreadCount);
     store.outdateUnread(conversationId);
     this.#fetches.confirm(conversationId);

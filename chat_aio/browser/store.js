@@ -20,6 +20,8 @@ export class Store {
   elsewhere = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
+  /** The open conversation, if the reader has marked it as unread: it stays so while it is open. */
+  keptUnreadId = null;
   /** Whom the reader has blocked, and which conversations are muted: ids. */
   blockedIds = new Set();
   mutedIds = new Set();
@@ -37,20 +39,28 @@ export class Store {
   listedDownTo = null;
   /** How often the list was reloaded: a page of an earlier one does not continue it. */
   listings = 0;
-  /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
+  /** Not yet confirmed: the fields of a message, and {state, problem}, as in sender.js. */
   outbox = [];
 
   /** Unread counts of conversations further down than the list is loaded, by id. */
   #unreadElsewhere = new Map();
   #conversations = new Conversations(() => this.now());
   #lists;
+  #isListedEmpty;
+  /** Conversations that were opened here, and the shown ones, with their sources. */
+  #opened = new Set();
+  #shown = { all: null, opened: 0, conversations: [] };
   #listeners = new Set();
   #isTelling = false;
   #clock = 0;
 
-  /** With `keepsNewest` lists always reach the newest message, however far back one goes. */
-  constructor(userId, { keepsNewest = false } = {}) {
+  /**
+   * With `keepsNewest` lists always reach the newest message, however far back one goes. A direct
+   * conversation without messages is listed if it was opened here, or `isListedEmpty(id)`.
+   */
+  constructor(userId, { keepsNewest = false, isListedEmpty = () => true } = {}) {
     this.userId = userId;
+    this.#isListedEmpty = isListedEmpty;
     const isOpen = (id) => id === this.openId || id === this.openRootId;
     this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() }, isOpen);
   }
@@ -73,12 +83,24 @@ export class Store {
 
   set(fields) {
     Object.assign(this, fields);
+    if (fields.openId) this.#opened.add(fields.openId);
     this.changed();
   }
 
   /** Known conversations, most recently active first. */
   get conversations() {
-    return this.#conversations.all;
+    const { all } = this.#conversations;
+    const { size: opened } = this.#opened;
+    if (this.#shown.all !== all || this.#shown.opened !== opened) {
+      const conversations = all.filter((conversation) => this.#isListed(conversation));
+      this.#shown = { all, opened, conversations };
+    }
+    return this.#shown.conversations;
+  }
+
+  #isListed(conversation) {
+    const { id } = conversation;
+    return !isEmptyDirect(conversation) || this.#opened.has(id) || this.#isListedEmpty(id);
   }
 
   get open() {
@@ -126,25 +148,43 @@ export class Store {
 
   /** Unread messages as a badge shows them: none where the reader is reading. */
   unreadOf(conversation) {
-    return this.isReading && conversation.id === this.openId ? 0 : conversation.unreadCount;
+    return this.isReadingIn(conversation.id) ? 0 : conversation.unreadCount;
   }
 
   /** Whether a new message is read: the reader's own, or one that the reader is looking at. */
   isRead({ senderId, conversationId }) {
-    return senderId === this.userId || (this.isReading && conversationId === this.openId);
+    return senderId === this.userId || this.isReadingIn(conversationId);
+  }
+
+  isReadingIn(conversationId) {
+    const { isReading, openId, keptUnreadId } = this;
+    return isReading && conversationId === openId && conversationId !== keptUnreadId;
+  }
+
+  /** A message of the open conversation and all newer ones are unread again. */
+  keepUnread({ conversationId, id, seq }) {
+    this.timeline(conversationId).unread.drawAbove(id);
+    this.#assign(conversationId, { firstUnreadSeq: seq });
+    this.set({ keptUnreadId: conversationId });
   }
 
   get totalUnread() {
     const listed = new Set(this.conversations.map((conversation) => conversation.id));
     const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
     const countOf = ([id, count]) => {
+      if (this.mutedIds.has(id)) return 0;
       const known = this.conversation(id);
       if (!known) return count;
-      return isInTotal(known) ? this.unreadOf(known) : 0;
+      return this.#isInTotal(known) ? this.unreadOf(known) : 0;
     };
-    const shown = this.conversations.filter(isInTotal);
+    const shown = this.conversations.filter((conversation) => this.#isInTotal(conversation));
     const here = shown.map((conversation) => this.unreadOf(conversation));
     return [...here, ...elsewhere.map(countOf)].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The total leaves out archived and muted conversations. */
+  #isInTotal({ id, view }) {
+    return !view?.archived && !this.mutedIds.has(id);
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -168,15 +208,16 @@ export class Store {
   addHeads({ conversations, lastMessages = {}, unreadSummaries = {} }, asOf = this.now()) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null, asOf);
+      const { unreadMentionCount = 0, firstUnreadSeq = null, seq = 0 } = unreadSummaries[id] ?? {};
+      this.#assign(id, { lastSeq: seq });
       // Messages read since are not counted.
       if (asOf < (this.conversation(id)?.readAt ?? 0)) continue;
-      const { unreadMentionCount = 0, firstUnreadSeq = null } = unreadSummaries[id] ?? {};
       this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }
   }
 
   setUnreadElsewhere(conversations) {
-    const counted = conversations.filter(isInTotal);
+    const counted = conversations.filter(({ view }) => !view?.archived);
     this.#unreadElsewhere = new Map(counted.map(({ id, unreadCount }) => [id, unreadCount]));
     this.changed();
   }
@@ -270,7 +311,9 @@ export class Store {
       this.#unreadElsewhere.set(conversationId, unreadCount);
     }
     const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
-    this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
+    const isKept = conversationId === this.keptUnreadId;
+    const first = isKept ? {} : { firstUnreadSeq: null };
+    this.#assign(conversationId, { unreadCount, ...first, ...read });
   }
 
   /** The reader's view of a conversation has changed. Cleared messages are no longer held. */
@@ -387,9 +430,10 @@ function lastSeqOf({ lastMessage, lastReply }) {
   return Math.max(lastMessage?.seq ?? 0, lastReply?.seq ?? 0);
 }
 
-/** The total leaves out archived conversations. */
-function isInTotal({ view }) {
-  return !view?.archived;
+/** Someone may have looked for the other user, and not written. */
+function isEmptyDirect({ type, lastMessage, lastReply, lastSeq = 0, unreadCount, view }) {
+  const isUsed = lastMessage || lastReply || lastSeq > 0 || unreadCount > 0;
+  return type === "direct" && !isUsed && clearedIn({ view }) === 0;
 }
 
 function clearedIn({ view }) {

@@ -27,10 +27,14 @@ export class Timeline {
   /** The failed part that has not been loaded since: "newest", "older", "newer", or a thread's
    * "root". */
   failed = null;
+  /** Why it has failed: an error. */
+  problem = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
-  /** The message that the reader looks at; null for the newest. */
+  /** The message that the reader looks at, and how far below the top of the view it begins, in
+   * pixels; null for the newest. */
   seenId = null;
+  seenOffset = 0;
   /** The line above messages that were unread when the reader came. */
   unread;
   /** The size of a page while unread messages are fetched; null otherwise. */
@@ -101,10 +105,10 @@ export class Timeline {
   }
 
   /** A request starts, or ends: events in the meantime may be behind its page. */
-  asks(loading, failed = null) {
+  asks(loading, failed = null, problem = null) {
     if (!this.isAsking) [this.#beyond, this.#uncounted] = [[], []];
     this.loading = loading;
-    if (!this.isAsking) this.failed = failed;
+    if (!this.isAsking) [this.failed, this.problem] = [failed, problem];
   }
 
   /** Whether the newest page joins the loaded part. */

@@ -47,6 +47,19 @@ export class UnreadLine {
     this.#upTo = null;
   }
 
+  /** A place from which the first unread message is near: the others' messages that were never
+   * read start with the first one. */
+  get place() {
+    if (this.#firstSeq !== null) return { aroundSeq: this.#firstSeq };
+    return this.lastReadId ? { around: this.lastReadId } : { aroundSeq: 1 };
+  }
+
+  /** The message that was read last is known to have this seq. */
+  startBehind({ seq }, timeline) {
+    this.#firstSeq = seq + 1;
+    this.draw(timeline);
+  }
+
   /** A new message that is not read at once. */
   drawAbove(messageId) {
     this.clear();
@@ -76,6 +89,9 @@ export class UnreadLine {
       const first = fromOthers.find((message) => message.seq >= from);
       const reaches = older === null || messages[0]?.seq <= from;
       return { isKnown: reaches && (first !== undefined || (newer === null && !isStale)), first };
+    }
+    if (newer !== null && this.lastReadId === null && older === null) {
+      return { isKnown: fromOthers.length > 0, first: fromOthers[0] };
     }
     if (newer !== null || isStale) return { isKnown: false };
     this.#upTo ??= newest?.seq ?? 0;

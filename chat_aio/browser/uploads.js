@@ -1,5 +1,7 @@
 /** Files of the next message of a place, and their uploads. No DOM. */
 
+import { namesOf } from "./messages.js";
+
 const MOST = 10;
 
 export class Uploads {
@@ -37,11 +39,15 @@ export class Uploads {
     return this.in(place).some((upload) => !upload.attachment && !upload.problem);
   }
 
+  /** Whether files wait to be sent anywhere; refused ones do not. */
+  get hasAny() {
+    return [...this.#files.values()].flat().some((upload) => !upload.problem);
+  }
+
   /** A message needs text: if none is written, the names of its files are the text. */
   textFor(place, text) {
     if (text.trim() !== "") return text;
-    const arrived = this.in(place).filter((upload) => upload.attachment);
-    return arrived.map((upload) => upload.attachment.name).join(", ");
+    return namesOf(this.in(place).map((upload) => upload.attachment).filter(Boolean));
   }
 
   /** Add files, up to the maximum number of a message. */

@@ -76,11 +76,12 @@ class Messages(Calls):
         limit: int | None = None,
         cursor: str | None = None,
         around: str | None = None,
+        around_seq: int | None = None,
         after: str | None = None,
         include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
-        """The main list, newest first: its newest messages, those around or after a message, or
-        those behind a cursor. `include` adds `users`, as in all lists of messages."""
+        """The main list, newest first: its newest messages, those around or after a message,
+        around a seq, or behind a cursor. `include` adds `users`, as in all lists of messages."""
         answer = await self._get(
             "conversations",
             conversation_id,
@@ -88,6 +89,7 @@ class Messages(Calls):
             limit=limit,
             cursor=cursor,
             around=around,
+            around_seq=around_seq,
             after=after,
             include=joined(include),
         )
@@ -101,6 +103,7 @@ class Messages(Calls):
         limit: int | None = None,
         cursor: str | None = None,
         around: str | None = None,
+        around_seq: int | None = None,
         after: str | None = None,
         include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
@@ -115,6 +118,7 @@ class Messages(Calls):
             limit=limit,
             cursor=cursor,
             around=around,
+            around_seq=around_seq,
             after=after,
             include=joined(include),
         )

@@ -27,7 +27,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Samples = Callable[[Chat, Attachments], Awaitable[None]]
 
 OPTIONS = Options(
-    extra_events=True, inbox=True, room_controls=True, moderation_tools=True, prefix_search=True
+    extra_events=True,
+    inbox=True,
+    room_controls=True,
+    moderation_tools=True,
+    prefix_search=True,
+    search_filters=True,
 )
 """All that a page can show."""
 

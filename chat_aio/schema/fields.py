@@ -360,6 +360,8 @@ WantedMetadata = Annotated[dict[str, Any], BeforeValidator(_wanted_metadata)]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
 # No upper limit: a larger `limit` counts as 200 (specification 1.5).
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
+# A number behind the last message is a place, too.
+SeqPlace = Annotated[StrictInt, Field(ge=1, le=10**18)]
 # The action checks the bounds, after the permission. Here OpenAPI's description gets them.
 Seconds = Annotated[
     StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_SECONDS})

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
@@ -33,6 +34,7 @@ from chat_aio.schema.fields import (
     Reason,
     Roles,
     Seconds,
+    SeqPlace,
     Uses,
     Version,
     WantedMetadata,
@@ -48,7 +50,7 @@ from chat_aio.schema.models import (
     TargetType,
     Visibility,
 )
-from chat_aio.schema.pagination import limit_from_query
+from chat_aio.schema.pagination import limit_from_query, number_from_query
 from chat_aio.schema.room_controls import RoomControls
 
 METADATA_PREFIX = "metadata."
@@ -70,7 +72,13 @@ class Input(BaseModel):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """The known fields of a JSON body as keyword arguments of the action; None where absent."""
         # Only known fields: an action has no parameter for the others, which are ignored.
-        return {name: body.get(field.alias or name) for name, field in cls.model_fields.items()}
+        return {name: body.get(alias) for name, alias in _aliases(cls)}
+
+
+@cache
+def _aliases(shape: type[Input]) -> tuple[tuple[str, str], ...]:
+    """The names of the fields of a shape, in Python and in JSON."""
+    return tuple((name, field.alias or name) for name, field in shape.model_fields.items())
 
 
 class Page(Input):
@@ -158,10 +166,18 @@ class MessageList(Page):
 
 
 class Timeline(MessageList):
-    """The message around which, or after which, a page of a main list or a thread is read."""
+    """The place around which, or the message after which, a page of a main list or a thread is
+    read."""
 
     around: Id | None = None
+    around_seq: SeqPlace | None = None
     after: Id | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any list of messages; a query string has the number as text."""
+        given = super().arguments(body)
+        return {**given, "around_seq": number_from_query("aroundSeq", given["around_seq"])}
 
 
 class UserLookup(Input):

@@ -33,11 +33,16 @@ def limit_from(limit: object) -> int:
 
 def limit_from_query(text: str | None) -> int | None:
     """The number in a query string, None when absent. Raises InvalidInput if it is no number."""
+    return number_from_query("limit", text)
+
+
+def number_from_query(name: str, text: str | None) -> int | None:
+    """As `limit_from_query`, of any parameter whose larger values are all the same."""
     if text is None:
         return None
     if not _INTEGER.fullmatch(text):
-        raise InvalidInput("limit must be a whole number of at least 1")
-    return int(text[:18])  # Python refuses to parse thousands of digits; 200 is the most anyway.
+        raise InvalidInput(f"{name} must be a whole number of at least 1")
+    return int(text[:18])  # Python refuses to parse thousands of digits.
 
 
 def cursor_from(kind: str, *keys: Key) -> str:

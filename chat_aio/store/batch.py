@@ -62,9 +62,14 @@ async def write_batch(
     outcomes: dict[Draft, Decision] = {}
     # If some drafts repeat keys, the attempt writes nothing and decides only those; the others are
     # part of the next attempt.
+    addable = False
     while remaining := [leader for leader in leaders if leader not in outcomes]:
-        write = partial(_write, database, remaining, clock())
-        written, _ = await attempt(database, write, deadline=deadline)
+        write = partial(_write, database, remaining, clock(), addable)
+        try:
+            written, _ = await attempt(database, write, deadline=deadline)
+        except numbering.Uncountable:
+            addable = True
+            continue
         if written.stored:
             await _durable(database, written.stored, deadline)
         outcomes |= _outcomes(remaining, written)
@@ -91,14 +96,17 @@ class BatchAttempt:
 
 
 async def _write(
-    database: Database, drafts: Sequence[Draft], now: datetime, session: Session
+    database: Database, drafts: Sequence[Draft], now: datetime, addable: bool, session: Session
 ) -> BatchAttempt:
     """Insert drafts. If some repeat keys, nothing is written and the stored messages are returned
     instead."""
     slow = any(draft.slow_seconds for draft in drafts)
     refused = await slow_mode.refuse(database, drafts, now, session) if slow else {}
     going = [draft for draft in drafts if draft not in refused]
-    writable, heads = await numbering.count(database, going, now, session) if going else ([], {})
+    writable: list[Draft] = []
+    heads: numbering.Heads = {}
+    if going:
+        writable, heads = await numbering.count(database, going, now, session, addable=addable)
     epochs = {name: head["epoch"] for name, head in heads.items()}
     # A repeated request gets its message, however early it comes.
     keys = [draft.key for draft in (*writable, *refused) if draft.key]

@@ -10,9 +10,9 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, Token
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import pymongo
 
@@ -43,6 +43,15 @@ class Budget:
     paused_at: float = 0.0
     waited: float = 0.0
     paused: float = 0.0
+    _token: Token[tuple["Budget", ...]] | None = None
+
+    def __enter__(self) -> Self:
+        self._token = _BUDGETS.set((*_BUDGETS.get(), self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._token is not None:
+            _BUDGETS.reset(self._token)
 
     def deadline_at(self, now: float) -> float:
         """The deadline, if a current pause ended now: a host's hook may call the chat."""
@@ -58,15 +67,10 @@ _BUDGETS: ContextVar[tuple[Budget, ...]] = ContextVar("chat_aio_budgets", defaul
 """The budgets of the running code. They nest: a search has less time than its request."""
 
 
-@contextmanager
-def budget(seconds: float) -> Iterator[Budget]:
-    """Limit all calls inside to `seconds` together, and to the rest of an outer budget."""
-    mine = Budget(time.monotonic() + seconds)
-    token = _BUDGETS.set((*_BUDGETS.get(), mine))
-    try:
-        yield mine
-    finally:
-        _BUDGETS.reset(token)
+def budget(seconds: float) -> Budget:
+    """Limit all calls inside to `seconds` together, and to the rest of an outer budget:
+    `with budget(seconds)`."""
+    return Budget(time.monotonic() + seconds)
 
 
 @contextmanager
@@ -98,18 +102,6 @@ def deadline_within(seconds: float) -> float:
     return deadline
 
 
-async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
-    """Wait for work that several callers share and that is not cancelled with one of them. Raises
-    StorageUnavailable if it is not done within `seconds`, or within the budget."""
-    if not work.done():
-        now = time.monotonic()
-        await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - now))
-        note_wait(now)
-        if not work.done():
-            raise StorageUnavailable
-    return work.result()
-
-
 def note_wait(since: float) -> None:
     """Add the time since `since` to the waiting time of the budgets."""
     if budgets := _BUDGETS.get():
@@ -136,6 +128,7 @@ class Calls:
     def __init__(self, *, timeout: float) -> None:
         self._timeout = timeout
         self._calls: dict[asyncio.Task[Any], _Running] = {}
+        self._waiters: dict[asyncio.Future[None], float] = {}
         self._left: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: set[asyncio.Task[Any]] = set()
@@ -176,13 +169,35 @@ class Calls:
             stuck=now + STUCK_AFTER_TIMEOUTS * max(seconds, self._timeout),
         )
         task.add_done_callback(self._ended)
-        # One timer for all calls, of which nearly all end long before they are late.
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+        self._look_later()
         try:
             return await waiter
         finally:
             note_wait(now)
+
+    async def shared(self, work: asyncio.Future[T], *, seconds: float) -> T:
+        """Wait for work that several callers share and that is not cancelled with one of them.
+        Raises StorageUnavailable if it is not done within `seconds`, or within the budget."""
+        if not work.done():
+            now = time.monotonic()
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+            def wake(_: asyncio.Future[T]) -> None:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+            self._waiters[waiter] = deadline_within(seconds)
+            self._look_later()
+            work.add_done_callback(wake)
+            try:
+                await waiter
+            finally:
+                del self._waiters[waiter]
+                work.remove_done_callback(wake)
+                note_wait(now)
+            if not work.done():
+                raise StorageUnavailable
+        return work.result()
 
     def leave(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start work that continues without its caller, such as a commit. It has its own deadlines,
@@ -226,10 +241,19 @@ class Calls:
         else:
             call.waiter.set_result(task.result())
 
+    def _look_later(self) -> None:
+        # One timer for all calls, of which nearly all end long before they are late.
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
     def _look(self) -> None:
-        """Fail callers whose call is late, and note calls that are stuck."""
+        """Fail callers whose call is late, wake those that have waited long enough, and note calls
+        that are stuck."""
         self._timer = None
         now = time.monotonic()
+        for waiter, until in self._waiters.items():
+            if now >= until and not waiter.done():
+                waiter.set_result(None)
         for task, call in self._calls.items():
             if now >= call.late and not call.waiter.done():
                 call.waiter.set_exception(LateCall())
@@ -239,8 +263,8 @@ class Calls:
                 if call.suspected:
                     self._stuck.add(task)
                 call.suspected = True
-        if self._calls:
-            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+        if self._calls or self._waiters:
+            self._look_later()
 
 
 def retrieve(task: asyncio.Future[Any]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
+from functools import partial
 from typing import Generic, TypeVar
 
 from chat_aio.store.calls import retrieve
@@ -17,12 +18,23 @@ class Coalescer(Generic[Q, A]):
 
     A question is answered by a round that starts after it was put, so never with older data. A
     round runs without the budget of any caller. An answer that is an exception is raised for its
-    question; an exception that `answer` raises, for all questions of the round.
+    question; an exception that `answer` raises, for all questions of the round. After a round with
+    several questions it rests for `rest` seconds, so that the next one has more of them. `idle` is
+    called when no question is left.
     """
 
-    def __init__(self, answer: Answer[Q, A], *, most: int) -> None:
+    def __init__(
+        self,
+        answer: Answer[Q, A],
+        *,
+        most: int,
+        rest: float = 0.0,
+        idle: Callable[[], object] | None = None,
+    ) -> None:
         self._answer = answer
+        self._idle = idle
         self._most = most
+        self._rest = rest
         self._waiting: list[tuple[Q, asyncio.Future[A]]] = []
         self.round: asyncio.Task[None] | None = None
 
@@ -67,15 +79,20 @@ class Coalescer(Generic[Q, A]):
                         future.set_exception(answer)
                     else:
                         future.set_result(answer)
+                if self._rest and len(asked) > 1:
+                    await asyncio.sleep(self._rest)
         finally:
             self.round = None
+            if self._idle is not None:
+                self._idle()
 
 
 class Coalescers(Generic[Q, A]):
     """A coalescer per key, such as a conversation, as long as it has questions."""
 
-    def __init__(self, *, most: int) -> None:
+    def __init__(self, *, most: int, rest: float = 0.0) -> None:
         self._most = most
+        self._rest = rest
         self._by_key: dict[str, Coalescer[Q, A]] = {}
 
     def __contains__(self, key: str) -> bool:
@@ -84,17 +101,12 @@ class Coalescers(Generic[Q, A]):
     def put(self, key: str, question: Q, *, answer: Answer[Q, A]) -> asyncio.Future[A]:
         """Put one question; returns a future of the answer. All questions of a key have the same
         `answer`."""
-
-        def answered(future: asyncio.Future[A]) -> None:
-            retrieve(future)  # Nobody may wait for it any more.
-            # Idle coalescers are dropped: there would be one for every conversation ever changed.
-            if key in self._by_key and self._by_key[key].round is None:
-                del self._by_key[key]
-
         if key not in self._by_key:
-            self._by_key[key] = Coalescer(answer, most=self._most)
+            # Idle coalescers are dropped: there would be one for every conversation ever changed.
+            drop = partial(self._by_key.pop, key)
+            self._by_key[key] = Coalescer(answer, most=self._most, rest=self._rest, idle=drop)
         future = self._by_key[key].put(question)
-        future.add_done_callback(answered)
+        future.add_done_callback(retrieve)  # Nobody may wait for it any more.
         return future
 
     def take_back(self, key: str, answer: asyncio.Future[A]) -> bool:

@@ -87,6 +87,7 @@ _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "Retry
 # The codes that the drivers' specification lists for a server that is not primary, or no longer.
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _UNAUTHORIZED = 13
+_TYPE_MISMATCH = 14
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 """Codes of passing failures after which nothing was written."""
@@ -111,6 +112,11 @@ def is_out_of_reach(error: PyMongoError) -> bool:
 def is_conflict(error: PyMongoError) -> bool:
     """Whether a write conflicted with another write of the same document; nothing was written."""
     return _WRITE_CONFLICT in _codes_of(error)
+
+
+def is_type_mismatch(error: PyMongoError) -> bool:
+    """Whether a field that a write adds to is not a number; nothing was written."""
+    return _TYPE_MISMATCH in _codes_of(error)
 
 
 def is_unauthorized(error: BaseException) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeVar, cast
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store import departures, slow_mode
-from chat_aio.store.calls import shared
 from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
@@ -123,7 +122,7 @@ class Membership:
         together = partial(self._change_together, conversation_id)
         answer = self._queue.put(conversation_id, decide, answer=together)
         try:
-            return await shared(answer, seconds=self._database.timeout)
+            return await self._database.calls.shared(answer, seconds=self._database.timeout)
         except StorageUnavailable:
             # Withdrawn before a round started with it: nothing was written.
             if answer.done() or self._queue.take_back(conversation_id, answer):

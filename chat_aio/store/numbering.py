@@ -7,7 +7,7 @@ under the lock are counted.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,8 +15,9 @@ from typing import Any, cast
 
 import orjson
 from pymongo import UpdateOne
+from pymongo.errors import PyMongoError
 
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, is_type_mismatch, unquoted
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.messages import Key
 from chat_aio.store.sent_counts import ADDABLE, WITHOUT_COUNTS, growth
@@ -26,10 +27,14 @@ from chat_aio.store.transactions import Session
 BYTES_OF_A_TERM = 20
 BYTES_OF_AN_ENTRY = 200
 
-_COUNTS = {"seq": {"$type": WHOLE}, **ADDABLE}
+_NUMBERED = {"seq": {"$type": WHOLE}}
 
 StillAllowed = Callable[[ConversationDocument], bool]
 """Whether a message may still be written, based on the stored conversation alone."""
+
+
+class Uncountable(Exception):
+    """The counts of a head are not numbers; nothing was written."""
 
 
 class EpochChanged(Exception):
@@ -92,14 +97,31 @@ Heads = dict[str, CounterDocument]
 
 
 async def count(
-    database: Database, drafts: Sequence[Draft], now: datetime, session: Session
+    database: Database,
+    drafts: Sequence[Draft],
+    now: datetime,
+    session: Session,
+    *,
+    addable: bool,
 ) -> tuple[list[Draft], Heads]:
     """Lock the counters and raise them by the drafts that may be written; returns those drafts, and
-    the heads that exist."""
-    heads = await _raise_counters(database, drafts, now, session)
-    known = [draft for draft in drafts if draft.conversation_id in heads]
-    outdated = {draft for draft in known if heads[draft.conversation_id]["epoch"] != draft.epoch}
-    allowed = await _recheck(database, outdated, heads, now, session) if outdated else set()
+    the heads that exist.
+
+    Another program may have corrupted the counts of a head. Raises Uncountable then, unless
+    `addable`, which leaves such heads out; that takes MongoDB as long as the rest of the update.
+    """
+    chosen = ADDABLE if addable else {}
+    try:
+        heads = await _raise_counters(database, drafts, now, chosen, session)
+        known = [draft for draft in drafts if draft.conversation_id in heads]
+        outdated = {
+            draft for draft in known if heads[draft.conversation_id]["epoch"] != draft.epoch
+        }
+        allowed = await _recheck(database, outdated, heads, now, session) if outdated else set()
+    except PyMongoError as error:
+        if is_type_mismatch(error):
+            raise Uncountable from unquoted(error)
+        raise
     return [draft for draft in known if draft not in outdated or draft in allowed], heads
 
 
@@ -116,9 +138,14 @@ def number(drafts: Sequence[Draft], heads: Heads) -> None:
 
 
 async def _raise_counters(
-    database: Database, drafts: Iterable[Draft], now: datetime, session: Session
+    database: Database,
+    drafts: Iterable[Draft],
+    now: datetime,
+    chosen: Mapping[str, Any],
+    session: Session,
 ) -> Heads:
-    """Raise the counters whose epoch is unchanged and read them back; they are locked from here on.
+    """Raise the `chosen` counters whose epoch is unchanged and read them back; they are locked from
+    here on.
 
     `activityAt`, which becomes the messages' `createdAt`, never falls: `$max` ignores clocks that
     are behind.
@@ -129,7 +156,7 @@ async def _raise_counters(
         ((conversation_id, group),) = groups.items()
         epoch, newest = _newest(group)
         head = await database.counters.find_one_and_update(
-            {"_id": conversation_id, "epoch": epoch, **_COUNTS},
+            {"_id": conversation_id, "epoch": epoch, **_NUMBERED, **chosen},
             _raised(newest, now),
             WITHOUT_COUNTS,
             return_document=True,
@@ -139,16 +166,20 @@ async def _raise_counters(
             return {conversation_id: head}
     else:
         raises = [
-            UpdateOne({"_id": conversation_id, "epoch": epoch, **_COUNTS}, _raised(newest, now))
+            UpdateOne(
+                {"_id": conversation_id, "epoch": epoch, **_NUMBERED, **chosen},
+                _raised(newest, now),
+            )
             for conversation_id in sorted(groups)  # One lock order for all processes.
             for epoch, newest in [_newest(groups[conversation_id])]
         ]
         await database.counters.bulk_write(raises, ordered=False, session=session)
-    chosen = {"_id": {"$in": list(groups)}, **ADDABLE}
-    found = await database.counters.find(chosen, WITHOUT_COUNTS, session=session).to_list(None)
-    return {
-        counter["_id"]: cast(CounterDocument, counter) for counter in readable("counters", found)
-    }
+    wanted = {"_id": {"$in": list(groups)}, **chosen}
+    found = await database.counters.find(wanted, WITHOUT_COUNTS, session=session).to_list(None)
+    heads = readable("counters", found)
+    if len(heads) < len(found) and not chosen:
+        raise Uncountable  # It would be counted, and have no message with its number.
+    return {head["_id"]: cast(CounterDocument, head) for head in heads}
 
 
 async def _recheck(

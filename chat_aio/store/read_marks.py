@@ -1,5 +1,6 @@
 """Read states: coalesces the marks of a conversation that arrive while a write is in flight."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -7,7 +8,6 @@ from typing import Any, NamedTuple
 
 from chat_aio.errors import MessageNotFound
 from chat_aio.store import conversations
-from chat_aio.store.calls import shared
 from chat_aio.store.clock import Clock
 from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
@@ -15,6 +15,9 @@ from chat_aio.store.sent_counts import SentBaseline, count_of, is_complete, know
 from chat_aio.store.shapes import WHOLE
 
 MOST_TOGETHER = 1_000
+
+REST_SECONDS = 0.025
+"""A round costs the same for ten marks as for a hundred, and nobody waits for the answer to one."""
 
 Mark = tuple[str, str]
 """(user, message): the user has read up to this message."""
@@ -48,7 +51,7 @@ class ReadMarks:
         self._database = database
         self._clock = clock
         self._compares = compares
-        self._marks = Coalescers[Mark, Moved](most=MOST_TOGETHER)
+        self._marks = Coalescers[Mark, Moved](most=MOST_TOGETHER, rest=REST_SECONDS)
 
     async def mark(self, conversation_id: str, user_id: str, message_id: str) -> Moved:
         """Store durably that `user_id` has read up to `message_id`; an older one changes nothing.
@@ -58,7 +61,7 @@ class ReadMarks:
         """
         write = partial(self._write_marks, conversation_id)
         answer = self._marks.put(conversation_id, (user_id, message_id), answer=write)
-        return await shared(answer, seconds=self._database.timeout)
+        return await self._database.calls.shared(answer, seconds=self._database.timeout)
 
     async def mark_unread(self, conversation_id: str, user_id: str, seq: int) -> None:
         """Store that a participant has marked all messages from a seq on as unread. Their read
@@ -180,35 +183,40 @@ def _update_of(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The update of a conversation that writes marks, with their time if it is given, and with
     `ends_unread` ends earlier marks as unread; and its array filters."""
+    # Users who mark the same message share a filter: MongoDB tries every filter on every
+    # participant.
+    groups: dict[tuple[str, tuple[tuple[str, object], ...]], list[str]] = defaultdict(list)
+    for user_id, message_id in marks.items():
+        groups[message_id, (*sent.get(user_id, {}).items(),)].append(user_id)
     places: dict[str, Any] = {}
     cleared: dict[str, str] = {}
     filters: list[dict[str, Any]] = []
-    for number, (user_id, message_id) in enumerate(marks.items()):
+    for number, ((message_id, counts), user_ids) in enumerate(groups.items()):
         places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
         places[f"participants.$[p{number}].lastReadMessageId"] = message_id
-        for name, value in sent.get(user_id, {}).items():
+        for name, value in counts:
             places[f"participants.$[p{number}].{name}"] = value
         # In the filter, so that a read state never moves back, whichever process is faster.
         moves = {"lastReadSeq": {"$lt": seqs[message_id]}}
-        filters.append(_filter(f"p{number}", user_id, moves))
+        filters.append(_filter(f"p{number}", user_ids, moves))
         if at is not None and not ends_unread:
             places[f"participants.$[p{number}].markedAt"] = at
         if ends_unread:
             # A separate filter: such a mark ends also where the read state is ahead already.
             ends = {"unreadFrom": {"$lte": seqs[message_id]}}
             cleared[f"participants.$[u{number}].unreadFrom"] = ""
-            filters.append(_filter(f"u{number}", user_id, ends))
+            filters.append(_filter(f"u{number}", user_ids, ends))
             if at is not None:
                 # A third one, because two filters may not set a field of the same participant.
                 places[f"participants.$[m{number}].markedAt"] = at
-                filters.append(_filter(f"m{number}", user_id, moves, ends))
+                filters.append(_filter(f"m{number}", user_ids, moves, ends))
     return {"$set": places, **({"$unset": cleared} if cleared else {})}, filters
 
 
-def _filter(name: str, user_id: str, *conditions: Mapping[str, Any]) -> dict[str, Any]:
-    """An array filter for a participant that meets one of some conditions."""
+def _filter(name: str, user_ids: Sequence[str], *conditions: Mapping[str, Any]) -> dict[str, Any]:
+    """An array filter for the participants among some users who meet one of some conditions."""
     named = [
         {f"{name}.{field}": value for field, value in condition.items()} for condition in conditions
     ]
     met = named[0] if len(named) == 1 else {"$or": named}
-    return {f"{name}.userId": user_id, **met}
+    return {f"{name}.userId": {"$in": user_ids}, **met}

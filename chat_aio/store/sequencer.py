@@ -21,7 +21,7 @@ from chat_aio.observability.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import DuplicateWrite, observed, write_batch
-from chat_aio.store.calls import deadline_within, note_wait, shared
+from chat_aio.store.calls import LOOK_SECONDS, deadline_within, note_wait
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.numbering import Appended, Draft, StillAllowed
@@ -59,7 +59,8 @@ class Sequencer:
         self._changed: set[str] = set()
         self._idle: dict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._doubtful: set[str] = set()
-        self._undecided: set[asyncio.Future[Appended]] = set()
+        self._undecided: set[Draft] = set()
+        self._timer: asyncio.TimerHandle | None = None
         self._flights: set[asyncio.Task[None]] = set()
         self._common: list[Draft] | None = None
         self._contended: dict[str, float] = {}
@@ -86,16 +87,15 @@ class Sequencer:
         answer = loop.create_future()
         draft = Draft(message, epoch, deadline, answer, still_allowed, origin, slow_seconds)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
-        timer = loop.call_at(deadline, self._expire, draft)
-        self._undecided.add(draft.answer)
+        self._undecided.add(draft)
+        self._look_later()
         self._launch_soon()
         began = time.monotonic()
         try:
             return await draft.answer
         finally:
             note_wait(began)
-            timer.cancel()
-            self._undecided.discard(draft.answer)
+            self._undecided.discard(draft)
             self._withdraw(draft)
 
     @asynccontextmanager
@@ -108,7 +108,7 @@ class Sequencer:
             while conversation_id in self._busy or conversation_id in self._changed:
                 idle = asyncio.get_running_loop().create_future()
                 self._idle[conversation_id].append(idle)
-                await shared(idle, seconds=deadline - time.monotonic())
+                await self._database.calls.shared(idle, seconds=deadline - time.monotonic())
             self._busy.add(conversation_id)
         finally:
             self._held[conversation_id] -= 1
@@ -130,7 +130,8 @@ class Sequencer:
 
     async def close(self, *, seconds: float) -> None:
         """Wait up to `seconds` for all outcomes; later ones continue until their deadline."""
-        under_way: set[asyncio.Future[Any]] = {*self._undecided, *self._flights}
+        under_way: set[asyncio.Future[Any]] = {draft.answer for draft in self._undecided}
+        under_way |= self._flights
         if under_way:
             await asyncio.wait(under_way, timeout=seconds)
 
@@ -282,6 +283,22 @@ class Sequencer:
         for idle in self._idle.pop(conversation_id, ()):
             if not idle.done():
                 idle.set_result(None)
+
+    def _look_later(self) -> None:
+        # One timer for all drafts, of which nearly all are decided long before their deadline.
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Fail the drafts that are past their deadline."""
+        self._timer = None
+        now = time.monotonic()
+        for draft in self._undecided:
+            if now >= draft.deadline:
+                self._expire(draft)
+        if self._undecided:
+            self._look_later()
 
     def _expire(self, draft: Draft) -> None:
         """Fail a draft at its deadline: if it is still queued, it was certainly not written."""

@@ -14,7 +14,6 @@ import orjson
 
 from chat_aio.schema.models import Conversation
 from chat_aio.store import conversations
-from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
 from chat_aio.store.hidden import NOTHING, Hidden, by_user
 from chat_aio.store.mapping import conversation_from
@@ -69,7 +68,7 @@ class Snapshots:
             self._kept.move_to_end(conversation_id)
             return kept
         if loading := self._loading.get(conversation_id):
-            return await shared(loading, seconds=self._database.timeout)
+            return await self._database.calls.shared(loading, seconds=self._database.timeout)
         return await self.find_fresh(conversation_id)
 
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
@@ -91,7 +90,7 @@ class Snapshots:
         loading = asyncio.create_task(load(), context=Context())
         self._loading[conversation_id] = loading
         try:
-            snapshot = await shared(loading, seconds=self._database.timeout)
+            snapshot = await self._database.calls.shared(loading, seconds=self._database.timeout)
         finally:
             # Not current if it was invalidated during the read, which may then be older than the
             # change.

@@ -6,13 +6,11 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.live.service import Live
 from chat_aio.web.app_keys import AUTH, CONTEXT, DOWNLOADS, LIVE, QUOTAS, STREAMS, Auth
-from chat_aio.web.middleware import add_request_id, respond
+from chat_aio.web.middleware import add_headers, respond
 from chat_aio.web.open_downloads import OpenDownloads
 from chat_aio.web.operations import Streaming
 from chat_aio.web.optional_routes import routes_with
-from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
-from chat_aio.web.security_headers import protect
 from chat_aio.web.stream_connection import StreamConnections
 
 __all__ = ["Auth", "make_application"]
@@ -29,7 +27,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     )
     if options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(options.quotas))
-    app.on_response_prepare.extend((protect, add_request_id, add_cors))
+    app.on_response_prepare.append(add_headers)
     routes = routes_with(
         options,
         context.plugins,

@@ -24,9 +24,10 @@ from chat_aio.web.app_keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.close_connection import PARTING, answer_and_part, stop_reading
 from chat_aio.web.compression import compress
-from chat_aio.web.origins import preflight_reply, require_origin
+from chat_aio.web.origins import add_cors, preflight_reply, require_origin
 from chat_aio.web.quotas import give_back, spend
 from chat_aio.web.replies import reply_error
+from chat_aio.web.security_headers import protect
 from chat_aio.web.slow_requests import BUDGET, warn_if_slow
 from chat_aio.web.sse import hung_up, is_stream
 
@@ -43,9 +44,10 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     not be read ends with the answer."""
     request[REQUEST_ID] = new_id()
     # Before anything is awaited: aiohttp may inflate what arrives.
-    encodings = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
-    if request.body_exists and encodings not in ("", "identity"):
-        stop_reading(request)
+    if "Content-Encoding" in request.headers and request.body_exists:
+        encodings = ",".join(request.headers.getall("Content-Encoding")).strip().lower()
+        if encodings not in ("", "identity"):
+            stop_reading(request)
     began = time.monotonic()
     response = await _answered(request, handler)
     if not is_stream(request):  # That lasts as long as it is open.
@@ -98,10 +100,13 @@ async def _admitted(request: web.Request, handler: Handler) -> web.StreamRespons
     return await handler(request)
 
 
-async def add_request_id(request: web.Request, response: web.StreamResponse) -> None:
-    """Return the request's id, so that a caller can refer to it and it can be found in the log."""
+async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add the headers of every response. The request's id lets a caller refer to it, and find it
+    in the log."""
+    protect(response)
     if request_id := request.get(REQUEST_ID):
         response.headers["X-Request-Id"] = request_id
+    add_cors(request, response)
 
 
 def _failed(request: web.Request) -> web.Response:

@@ -18,7 +18,6 @@ from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import ConversationWithUnread, Message
 from chat_aio.schema.wire import Wire
-from chat_aio.store.calls import paused
 from chat_aio.store.time_slices import Turns
 from chat_aio.web.app_keys import CONTEXT, USER_ID
 from chat_aio.web.quotas import give_back, spend
@@ -106,14 +105,12 @@ class Operation:
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
             context = request.app[CONTEXT]
-            # Waiting for the client's bytes must not use up the time budget of database calls.
-            with paused():
-                found = await read_object(
-                    request,
-                    limit=context.options.max_body_bytes,
-                    turns=context.database.turns,
-                    optional=self.body_optional,
-                )
+            found = await read_object(
+                request,
+                limit=context.options.max_body_bytes,
+                turns=context.database.turns,
+                optional=self.body_optional,
+            )
             given |= self.body.arguments(found)
         return given
 

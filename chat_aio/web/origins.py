@@ -50,7 +50,7 @@ def preflight_reply(request: web.Request) -> web.Response | None:
     )
 
 
-async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
+def add_cors(request: web.Request, response: web.StreamResponse) -> None:
     """Allow pages of listed origins to read the answer."""
     if request.app[CONTEXT].options.allowed_origins is None:
         return

@@ -53,14 +53,12 @@ class PluginOperation:
             if self.route.max_upload_bytes is not None:
                 return await self._take(request, asked, self.route.max_upload_bytes)
             if self.method != "GET":
-                # Waiting for the client's bytes must not use up the time of database calls.
-                with paused():
-                    body = await read_object(
-                        request,
-                        limit=context.options.max_body_bytes,
-                        turns=context.database.turns,
-                        optional=True,
-                    )
+                body = await read_object(
+                    request,
+                    limit=context.options.max_body_bytes,
+                    turns=context.database.turns,
+                    optional=True,
+                )
                 # They may have been banned in the meantime.
                 await require_unbanned(context, user_id)
                 asked = replace(asked, body=body)

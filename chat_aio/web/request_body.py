@@ -12,6 +12,7 @@ from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from chat_aio.errors import InvalidInput, PayloadTooLarge
+from chat_aio.store.calls import paused
 from chat_aio.store.time_slices import Turns
 from chat_aio.web.close_connection import stop_reading
 
@@ -49,16 +50,8 @@ def object_from(raw: bytes) -> dict[str, Any]:
     brackets = raw.count(b"[") + raw.count(b"{")
     if brackets + raw.count(b",") > MAX_PARTS:
         raise InvalidInput(f"the body has more than {MAX_PARTS} brackets and commas")
-    repeated = False
-
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeated
-        made = dict(found)
-        repeated = len(made) != len(found)  # The outermost object is made last.
-        return made
-
     try:
-        value = json.loads(raw.decode(), object_pairs_hook=pairs, parse_constant=_no_constant)
+        value, repeated = _PARSER.parse(raw.decode())
     except UnicodeDecodeError:
         raise InvalidInput("the body is not valid JSON: not UTF-8") from None
     except RecursionError:
@@ -89,6 +82,26 @@ def object_from(raw: bytes) -> dict[str, Any]:
     return value
 
 
+class _Parser:
+    """A JSON parser, made once: making it takes as long as parsing a small body."""
+
+    def __init__(self) -> None:
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._object, parse_constant=_no_constant
+        )
+        self._repeated = False
+
+    def parse(self, text: str) -> tuple[Any, bool]:
+        """The value, and whether it is an object that has a key twice. Raises ValueError."""
+        self._repeated = False
+        return self._decoder.decode(text), self._repeated
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        self._repeated = len(made) != len(pairs)  # The outermost object is made last.
+        return made
+
+
 async def _read(request: web.Request, limit: int) -> bytes:
     """Read the body. If it is not complete within 15 seconds, the answer is an error and the
     connection ends: a client that sends byte by byte must not keep it for ever."""
@@ -99,11 +112,13 @@ async def _read(request: web.Request, limit: int) -> bytes:
             raw = request.content.read_nowait()
         else:
             chunks = bytearray()
-            async with asyncio.timeout(BODY_SECONDS):
-                async for chunk in request.content.iter_any():
-                    chunks += chunk
-                    if len(chunks) > limit:  # Refused below: the rest is not waited for.
-                        break
+            # Waiting for the client must not use up the time budget of database calls.
+            with paused():
+                async with asyncio.timeout(BODY_SECONDS):
+                    async for chunk in request.content.iter_any():
+                        chunks += chunk
+                        if len(chunks) > limit:  # Refused below: the rest is not waited for.
+                            break
             raw = bytes(chunks)
     except TimeoutError:
         stop_reading(request)
@@ -117,6 +132,9 @@ async def _read(request: web.Request, limit: int) -> bytes:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+_PARSER = _Parser()
 
 
 def _layers(value: object) -> Iterator[list[object]]:

@@ -5,7 +5,10 @@ import { ChatStore } from "/chat-aio/chat-store.js";
 const store = new ChatStore(new Chat("/api/chat"), { userId: document.body.dataset.user });
 const [log, form] = ["#log", "form"].map((selector) => document.querySelector(selector));
 
-const NOTES = { pending: " (on its way)", failed: " (not sent)", sent: "" };
+const NOTES = {
+  ...{ pending: " (on its way)", waiting: " (waits for the connection)" },
+  ...{ held: " (waits for a moderator)", failed: " (not sent)", sent: "" },
+};
 
 function lineOf(entry) {
   const { name } = store.user(entry.senderId);

@@ -57,6 +57,17 @@ async def test_a_page_around_a_message(
     assert (found["nextCursor"] is not None) == (expected[-1] > 1)
 
 
+async def test_a_page_around_a_seq(person: People) -> None:
+    """Whether or not a message of this list has it."""
+    alice = person("alice")
+    group, ids = await filled(alice, 3)
+    await alice.send(group, "a word", threadRootMessageId=ids[0])
+    await alice.send(group, "a word")
+    assert seqs(await page(alice, group, "aroundSeq=1&limit=2")) == [2, 1]
+    assert seqs(await page(alice, group, "aroundSeq=4&limit=3")) == [5, 3, 2]
+    assert seqs(await page(alice, group, f"aroundSeq={'9' * 40}&limit=2")) == [5, 3]
+
+
 async def test_both_directions_lead_to_every_message_once(person: People) -> None:
     alice = person("alice")
     group, ids = await filled(alice)
@@ -107,6 +118,10 @@ async def test_what_cannot_be_asked_for_together_is_refused(person: People) -> N
     for query in (
         f"around={ids[0]}&after={ids[1]}",
         f"around={ids[0]}&cursor={cursor}",
+        f"around={ids[0]}&aroundSeq=1",
+        "aroundSeq=0",
+        "aroundSeq=-1",
+        "aroundSeq=one",
         "around=",
         "cursor=bmV3ZXI",
     ):

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import ClientSession, web
 from aiohttp.test_utils import TestServer
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Dialog, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
 from chat_aio.demo.application import Samples
@@ -147,6 +147,9 @@ def complaints() -> Iterator[Complaints]:
 async def open_page(seats: Seats, complaints: Complaints) -> AsyncIterator[Visit]:
     """An empty page, whose complaints are heard: `open_page(color_scheme="dark")`."""
 
+    async def leave(dialog: Dialog) -> None:
+        await dialog.accept()
+
     async with AsyncExitStack() as taken:
 
         async def take(**options: Any) -> Page:
@@ -154,6 +157,9 @@ async def open_page(seats: Seats, complaints: Complaints) -> AsyncIterator[Visit
             taken.callback(complaints.leave, page)
             taken.push_async_callback(seats.give_back, page, **options)
             complaints.listen_to(page)
+            # A page that asks before it is left is left.
+            page.on("dialog", leave)
+            taken.callback(page.remove_listener, "dialog", leave)
             return page
 
         yield take

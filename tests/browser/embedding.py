@@ -12,7 +12,7 @@ MADE = """async ([attributes, fields]) => {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   Object.assign(made, fields);
   window.heard = [];
-  for (const name of ["unread", "open", "status", "message"]) {
+  for (const name of ["unread", "open", "status", "message", "unauthorised"]) {
     made.addEventListener(`chat-aio:${name}`, ({ type, detail }) => heard.push([type, detail]));
   }
   document.body.append(made);

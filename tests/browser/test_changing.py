@@ -56,7 +56,7 @@ async def test_escape_ends_an_edit_and_only_ones_own_can_be_edited(
     await expect(box).to_have_value("")
     await expect(linus.get_by_text("Editing your message")).to_be_hidden()
     await act(message(main_list(dennis), "As it is"), "More actions")
-    items = ["Forward", "Report", "Copy text", "Copy link", "Pin"]
+    items = ["Forward", "Report", "Copy text", "Copy link", "Mark as unread", "Pin"]
     await expect(dennis.get_by_role("menuitem")).to_have_text(items)
     assert await demo.bodies("linus", conversation_id) == ["As it is"]
 

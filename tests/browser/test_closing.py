@@ -89,7 +89,7 @@ async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) ->
     )
     path = "/conversations/c/messages"
     assert sent == [["ada", path, "one"]]
-    assert set(pending) == {"failed"}
+    assert set(pending) == {"waiting"}
     assert later == [["ada", path, "one"], ["ada", path, "two"]]
 
 
@@ -111,7 +111,7 @@ async def test_what_is_written_meanwhile_is_sent_when_it_has_begun_anew(empty: P
         """,
     )
     path = "/conversations/c/messages"
-    assert (before, states) == ([], ["failed", "failed"])
+    assert (before, states) == ([], ["waiting", "waiting"])
     assert after == [["ada", path, "one"], ["ada", path, "two"]]
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from chat_aio.demo import application
-from tests.browser.acting import stop_time
+from tests.browser.acting import main_list, message, stop_time
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 from tests.browser.test_talking import say
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 NETWORK = "net::ERR_"
+TOO_LATE = "AbortSignal.timeout = () => AbortSignal.abort(new DOMException('late', 'TimeoutError'))"
 TRIES = 3
 """As often a message is sent before its sender is told that it failed."""
 
@@ -60,7 +61,7 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
     await say(dennis, "one")
     await say(dennis, "two")
     await say(dennis, "never mind")
-    await expect(dennis.locator("[data-state=failed]")).to_have_count(3)
+    await expect(dennis.locator("[data-state=waiting]")).to_have_count(3)
     await dennis.get_by_role("button", name="Discard").last.click()
     await cable.mend()
 
@@ -87,7 +88,8 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
 
     await linus.route("**/messages?as=linus", lose_answer, times=TRIES)
     await say(linus, "only once")
-    await linus.get_by_role("button", name="Retry").click()
+    await expect(linus.locator("[data-state=waiting]")).to_be_visible()
+    await linus.get_by_role("button", name="Try now").click()
 
     await expect(linus.locator("[data-state=sent] .body")).to_have_text("only once")
     await expect(linus.locator(".message")).to_have_count(1)
@@ -175,3 +177,40 @@ async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
     await is_back(linus)
     await expect(banner).to_be_hidden()
     await expect(linus.get_by_label("Message", exact=True)).to_be_focused()
+
+
+async def test_what_waits_is_not_called_unsent(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """The page knows at once that its browser is offline; a stream that outlasts that is no
+    reason to leave anything unsent."""
+    complaints.excuse("net::ERR_INTERNET_DISCONNECTED")
+    place = await demo.direct("linus", "dennis")
+    linus = await visit("linus", place)
+    await linus.context.set_offline(True)
+    await expect(linus.locator("#app")).to_have_attribute("data-status", "reconnecting")
+    await say(linus, "hello")
+    said = message(main_list(linus), "hello")
+    await expect(said).to_contain_text("Waiting for the connection…")
+    await expect(said).not_to_contain_text("Not sent")
+    await expect(said.get_by_role("button", name="Retry")).to_be_hidden()
+    await linus.context.set_offline(False)
+    await expect(said).to_have_attribute("data-state", "sent")
+    await expect(linus.locator("#app")).to_have_attribute("data-status", "live")
+    assert await demo.bodies("linus", place) == ["hello"]
+
+
+async def test_what_takes_too_long_says_so_and_is_tried_again(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """While the stream lives, as where too many windows share a browser's connections."""
+    complaints.excuse(NETWORK)
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "hello")
+    linus = await visit("linus")
+    await linus.evaluate(TOO_LATE)
+    await linus.get_by_role("link", name="Dennis").click()
+    late = "These messages did not load. The chat took too long to answer."
+    await expect(main_list(linus)).to_contain_text(late)
+    await linus.evaluate("AbortSignal.timeout = () => new AbortController().signal")
+    await expect(main_list(linus)).to_contain_text("hello")

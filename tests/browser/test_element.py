@@ -149,11 +149,11 @@ async def test_what_cannot_be_sent_is_sent_later(
         await expect(page.get_by_text("No connection. Trying again…")).to_be_visible()
         await say(page, "Are you there?")
         row = messages(page).first
-        await expect(row).to_contain_text("Not sent. The chat is out of reach.")
+        await expect(row).to_contain_text("Waiting for the connection…")
         await row.get_by_role("button", name="Discard").click()
         await expect(messages(page)).to_have_count(0)
         await say(page, "Hello?")
-        await expect(row.get_by_role("button", name="Retry")).to_be_visible()
+        await expect(row).to_have_attribute("data-state", "waiting")
         await host_cable.mend()
         # What was being loaded when the line broke can be asked for again, too.
         banner = page.get_by_role("status").filter(has_text="No connection. Trying again…")
@@ -433,3 +433,57 @@ async def test_a_login_that_ends_in_another_tab(
     await expect(ada.get_by_text("for Ada")).to_be_visible()
     await expect(ada.get_by_text("You are not logged in.")).to_be_hidden()
     await other.close()
+
+
+@pytest.mark.parametrize("is_single", [False, True])
+async def test_without_a_login_it_says_so_once_and_tells_its_host(
+    host: Host, open_page: Visit, complaints: Complaints, is_single: bool
+) -> None:
+    complaints.excuse("401")
+    page = await open_page()
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+    await page.context.clear_cookies()
+    attributes = {"user": "ada", **({"conversation": direct.id} if is_single else {})}
+    await page.evaluate(MADE, [attributes, {}])
+    await page.wait_for_function("heard.some(([name]) => name === 'chat-aio:unauthorised')")
+    await expect(page.get_by_text("You are not logged in.")).to_be_visible()
+    # Later than the stream has given up.
+    await page.wait_for_function("heard.some(([, { status }]) => status === 'reconnecting')")
+    await expect(page.get_by_text("No connection")).to_be_hidden()
+    await expect(page.get_by_text("Loading…")).to_be_hidden()
+
+
+async def test_on_a_touch_screen_no_keyboard_covers_what_one_opens(
+    host: Host, open_page: Visit
+) -> None:
+    page = await open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "hello")
+    await page.evaluate(MADE, [{"user": "ada"}, {}])
+    await page.get_by_role("button", name="hello").tap()
+    await expect(page.get_by_role("log", name="Messages")).to_be_focused()
+
+
+async def test_a_finger_hits_the_buttons_of_a_message(host: Host, open_page: Visit) -> None:
+    """They cover no other message."""
+    page = await open_page(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        for body in ("one", "two"):
+            await grace.send_message(direct.id, body)
+    await page.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    await shown(page, "two").tap()
+    buttons = messages(page).last.locator(".actions button:visible")
+    await expect(buttons.first).to_be_visible()
+    above = await messages(page).first.bounding_box()
+    assert above is not None
+    for button in await buttons.all():
+        box = await button.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 44
+        assert box["y"] >= above["y"] + above["height"]

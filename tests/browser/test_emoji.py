@@ -121,3 +121,29 @@ async def test_everybody_can_choose(visit: Visit, demo: Demo, is_phone: bool) ->
     await expect(linus.get_by_role("listbox", name="Emoji")).to_be_visible()
     await looking.at(linus, "names")
     assert not looking.faults, "\n".join(looking.faults)
+
+
+async def test_the_exact_name_comes_first(visit: Visit, demo: Demo) -> None:
+    """Then the shortest one; the picker shows which Enter takes."""
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", direct_id, "It flies")
+    linus = await visit("linus", direct_id)
+    await act(message(main_list(linus), "It flies"), "React")
+    marked = picker(linus, "React").locator("[data-first]")
+    await expect(marked).to_have_count(0)
+    await linus.keyboard.type("heart")
+    await expect(marked).to_have_text("❤️")
+    await linus.keyboard.press("Enter")
+    await expect(main_list(linus).get_by_role("button", name="❤️ 1")).to_be_visible()
+    await box(linus).press_sequentially(":hea")
+    names = linus.get_by_role("listbox", name="Emoji")
+    await expect(names.get_by_role("option").first).to_have_text("❤️:heart:")
+
+
+async def test_pasted_names_become_emoji_when_they_are_sent(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", direct_id)
+    await box(linus).fill("Done :tada: at 10:30: `:tada:` :unknown:")
+    await linus.keyboard.press("Enter")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
+    assert await demo.bodies("linus", direct_id) == ["Done 🎉 at 10:30: `:tada:` :unknown:"]

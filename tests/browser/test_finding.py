@@ -161,3 +161,26 @@ async def test_the_list_is_narrowed_by_what_is_typed(visit: Visit, demo: Demo) -
     await linus.get_by_role("searchbox", name="Search messages").fill("margar")
     await results.get_by_role("button", name="Margaret Begin a conversation").click()
     await expect(linus.get_by_role("heading", name="Margaret", exact=True)).to_be_visible()
+
+
+async def test_a_search_has_filters(visit: Visit, demo: Demo) -> None:
+    """By sender, conversation, day and files, also without words; what means nothing is a word."""
+    place = await demo.group("linus", "dennis", "grace", name="Kernel notes")
+    await demo.send("dennis", place, "a moth", "from:nobody")
+    await demo.send("grace", place, "another moth")
+    await demo.send("dennis", await demo.direct("linus", "dennis"), "a third moth")
+    linus = await visit("linus")
+    rows = linus.get_by_role("region", name="Search results").locator(".found-body")
+    for query, found in (
+        ("moth from:dennis", ["a moth", "a third moth"]),
+        ('from:Dennis in:"kernel notes" moth', ["a moth"]),
+        ("from:grace in:kernel", ["another moth"]),
+        ("from:nobody", ["from:nobody"]),
+        ("moth before:2020-01-01", []),
+        ("moth in:kernel since:2020-01-01 from:me", []),
+        ("has:file in:kernel", []),
+    ):
+        async with linus.expect_response("**/search/messages?*"):
+            await linus.get_by_label("Search messages").fill(query)
+        await expect(rows).to_have_count(len(found))
+        assert sorted(await rows.all_text_contents()) == found

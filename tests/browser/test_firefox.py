@@ -70,7 +70,8 @@ async def test_tabs_in_firefox_share_a_stream(
     mongo_url: str, pool: Pool, ports: Ports, firefox: Firefox
 ) -> None:
     """The leader is closed, the next one leaves the page."""
-    async with serving(mongo_url, pool, ports) as service:
+    # The heartbeat is long: no tab may take a busy machine for a lost connection.
+    async with serving(mongo_url, pool, ports, heartbeat_ms=20_000) as service:
         user = await firefox.user()
         await (await firefox.visit(f"{service.origin}/login?name=ada", by=user)).close()
         tabs = []

@@ -145,3 +145,40 @@ async def test_at_midnight_what_was_today_is_yesterday(visit: Visit, demo: Demo)
     await expect(time).to_have_text(f"{at:%a}")
     link = message(main_list(linus), "Which engine?").locator(".thread-link")
     await expect(link).to_contain_text(f"{at:%a}")
+
+
+async def test_one_message_at_a_time_shows_its_buttons(visit: Visit, demo: Demo) -> None:
+    """That of the keyboard, until the mouse moves."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "one", "two", "three")
+    linus = await visit("linus", place)
+    log = main_list(linus)
+    shown = log.locator(".toolbar:visible")
+    await message(log, "one").hover()
+    await expect(shown).to_have_count(1)
+    await log.focus()
+    await linus.keyboard.press("ArrowUp")
+    await expect(message(log, "three").locator(".toolbar")).to_be_visible()
+    await expect(shown).to_have_count(1)
+    await message(log, "two").hover()
+    await expect(message(log, "two").locator(".toolbar")).to_be_visible()
+    await expect(shown).to_have_count(1)
+
+
+async def test_a_message_has_a_context_menu(visit: Visit, demo: Demo) -> None:
+    """Links, and selected text, have the browser's."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "see https://example.org today", "two")
+    linus = await visit("linus", place)
+    row = message(main_list(linus), "see")
+    menu = linus.get_by_role("menu", name="More actions")
+    await row.get_by_role("link").click(button="right")
+    await expect(menu).to_be_hidden()
+    await row.get_by_role("link").evaluate("node => getSelection().selectAllChildren(node)")
+    await message(main_list(linus), "two").locator(".body").click(button="right")
+    await linus.evaluate("getSelection().empty()")
+    await expect(menu).to_be_hidden()
+    await message(main_list(linus), "two").locator(".body").click(button="right")
+    await expect(menu).to_be_visible()
+    await menu.get_by_role("menuitem", name="Copy link").click()
+    await expect(menu).to_be_hidden()

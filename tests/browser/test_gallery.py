@@ -208,3 +208,36 @@ async def test_everybody_can_use_it(visit: Visit, demo: Demo, size: dict[str, ob
     assert looking.faults == []
     assert await image.evaluate(IN_WINDOW)
     await expect(shown(linus, "one.png").get_by_role("button", name="Close")).to_be_in_viewport()
+
+
+async def test_an_image_is_made_larger_and_moved(visit: Visit, demo: Demo) -> None:
+    place = await demo.direct("linus", "dennis")
+    await picture(demo, place, "one.png", "two.png")
+    linus = await visit("linus", place)
+    await link(main_list(linus), "one.png").click()
+    image = shown(linus, "one.png").get_by_role("img", name="one.png")
+    await expect(image).to_have_js_property("naturalWidth", 600)
+    small = await image.bounding_box()
+    assert small is not None
+    await image.hover()
+    await linus.mouse.wheel(0, -400)
+    await linus.wait_for_function("document.querySelector('.gallery-image[data-larger]')")
+    large = await image.bounding_box()
+    assert large is not None
+    assert large["width"] > small["width"] * 2
+    await linus.mouse.down()
+    await linus.mouse.move(700, 400)
+    await linus.mouse.up()
+    moved = await image.bounding_box()
+    assert moved is not None
+    assert (moved["x"], moved["y"]) != (large["x"], large["y"])
+    await linus.keyboard.press("0")
+    assert await image.bounding_box() == small
+    await linus.keyboard.press("+")
+    await linus.keyboard.press("ArrowRight")
+    other = shown(linus, "two.png").get_by_role("img", name="two.png")
+    await expect(other).to_have_js_property("naturalWidth", 600)
+    assert await other.bounding_box() == small
+    # Around it there is nothing else.
+    await linus.mouse.click(200, 200)
+    await expect(linus.get_by_role("dialog")).to_be_hidden()

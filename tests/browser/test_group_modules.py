@@ -14,17 +14,17 @@ async def test_an_answer_does_not_undo_who_has_come_and_gone_since(empty: Page) 
         const store = new Store("ada");
         const group = (name, more = {}) => ({ ...conversation("g", 0), name, ...more });
         // Events have no count.
-        const told = (name) => group(name, { unreadCount: undefined });
-        store.tellConversation({ conversation: told("first") });
+        const shown = (name) => group(name, { unreadCount: undefined });
+        store.receiveConversation({ conversation: shown("first") });
         const asOf = store.now();
-        store.tellConversation({ conversation: told("second") });
+        store.receiveConversation({ conversation: shown("second") });
         store.putConversation(group("late", { unreadCount: 3 }), asOf);
         const { name, unreadCount } = store.conversation("g");
         store.removeConversation("g");
         store.putConversation(group("late"), asOf);
         store.setConversations([group("late"), conversation("c", 0)], null, asOf);
         const left = store.conversations.map(({ id }) => id);
-        store.tellConversation({ conversation: told("back") });
+        store.receiveConversation({ conversation: shown("back") });
         return [name, unreadCount, left, store.conversation("g").name];
     """
     assert await run(empty, script) == ["second", 3, ["c"], "back"]

@@ -217,3 +217,29 @@ async def test_on_a_phone_the_details_are_a_screen(visit: Visit, demo: Demo) -> 
     await expect(details(linus).get_by_role("textbox", name="Invite link").first).to_be_focused()
     await linus.get_by_role("link", name="Close the details").tap()
     await expect(main_list(linus)).to_be_visible()
+
+
+async def test_no_group_of_oneself_by_accident(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus")
+    await linus.get_by_role("button", name="New group").click()
+    dialog = linus.get_by_role("dialog", name="New group")
+    await dialog.get_by_label("Name").fill("Alone")
+    await linus.keyboard.press("Enter")
+    await expect(dialog.get_by_role("alert")).to_contain_text("Nobody else is chosen.")
+    assert not (await demo.get("linus", "/conversations", q="Alone"))["conversations"]
+    await dialog.get_by_role("button", name="Create group").click()
+    await expect(linus.get_by_role("heading", name="Alone")).to_be_visible()
+
+
+async def test_leaving_is_described_as_it_is(visit: Visit, demo: Demo) -> None:
+    """Whoever leaves a channel can join it again; that one has left is no problem."""
+    group = await demo.group("ada", "linus", name="Kernel")
+    await demo.patch("ada", f"/conversations/{group}", visibility="public", joinPolicy="open")
+    linus = await visit("linus", f"{group}/details")
+    leave = details(linus).get_by_role("button").last
+    await expect(leave).to_have_text("Leave the group")
+    await leave.click()
+    dialog = linus.get_by_role("dialog", name="Leave Kernel?")
+    await expect(dialog).to_contain_text("you can join again at any time")
+    await dialog.get_by_role("button", name="Leave").click()
+    await expect(linus.locator("#notice[data-done]")).to_have_text("You left Kernel.")

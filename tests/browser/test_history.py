@@ -114,3 +114,29 @@ async def test_the_list_of_conversations_has_pages_too(visit: Visit, demo: Demo)
 
     await expect(linus.locator(".row")).to_have_count(61)
     await expect(linus.locator(".row-title").last).to_have_text("Engine room")
+
+
+async def test_the_place_where_one_has_left_is_kept(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus", await talked(demo))
+    log = main_list(linus)
+    await log.evaluate("(node) => node.scrollTo(0, 300)")
+    await linus.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+    )
+    top = "(node) => { const { top } = node.getBoundingClientRect(); return top; }"
+    rows = log.locator(".message")
+    seen = rows.filter(visible=True).nth(5)
+    name = await seen.get_attribute("data-id")
+    before = await log.locator(f"[data-id='{name}']").evaluate(top)
+    await linus.get_by_role("link", name="Engine room").click()
+    await expect(log).to_contain_text("Welcome to the engine room!")
+    await linus.go_back()
+    again = log.locator(f"[data-id='{name}']")
+    await expect(again).to_be_attached()
+    assert abs(await again.evaluate(top) - before) < 2
+    # What has come since is new: it opens there.
+    await linus.get_by_role("link", name="Engine room").click()
+    await expect(log).to_contain_text("Welcome to the engine room!")
+    await demo.send("dennis", await demo.direct("linus", "dennis"), "something new")
+    await linus.get_by_role("link", name="Dennis").click()
+    await expect(log.get_by_text("something new", exact=True)).to_be_in_viewport()

@@ -69,8 +69,11 @@ async def test_a_mute_marks_the_conversation_and_quiets_its_badge(visit: Visit, 
     await linus.goto(f"http://127.0.0.1:{demo.port}/#linus")
     await demo.send("dennis", conversation_id, "psst")
     await expect(row.locator(".badge")).to_have_text("1 unread")
+    # Three are in the sample conversation.
+    await expect(linus).to_have_title("(3) Linus")
     await linus.reload()
     await expect(mark).to_be_visible()
+    await expect(linus).to_have_title("(3) Linus")
     color = "node => getComputedStyle(node).backgroundColor"
     loud = linus.get_by_role("link", name="Engine room").locator(".badge")
     assert await row.locator(".badge").evaluate(color) != await loud.evaluate(color)

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 MOST_REQUESTS = 12
 # Itself, its messages and its drafts.
 MOST_FOR_A_CONVERSATION = 3
+MANY = 1_100
+MOST_AT_FIRST = 200
+MOST_ON_A_SCREEN = 60
 
 
 async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> None:
@@ -95,6 +98,44 @@ async def read_down_to(page: Page, demo: Demo, place: str, *, fewer_than: int) -
         pass
     await expect(badge).not_to_have_text(f"{fewer_than} unread")
     return await demo.unread("linus", place)
+
+
+@pytest.mark.parametrize("read", [0, 30])
+async def test_it_opens_there_however_many_follow(visit: Visit, demo: Demo, read: int) -> None:
+    """Also if nothing was ever read; and what nobody has seen is not marked."""
+    place = await demo.direct("linus", "dennis")
+    if read:
+        await demo.fill(place, [("dennis", f"message {number}") for number in range(read)])
+        await demo.read_all("linus", place)
+    await demo.fill(place, [("dennis", f"news {number}") for number in range(MANY)])
+    linus = await visit("linus")
+    asked: list[str] = []
+    linus.on("request", lambda request: asked.append(request.url))
+    await linus.get_by_role("link", name="Dennis").click()
+    log = main_list(linus)
+    await expect(linus.get_by_text(f"{MANY:,} new messages")).to_be_in_viewport()
+    await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
+    await expect(log.get_by_text("news 4", exact=True)).to_be_in_viewport()
+    assert await log.locator(".message").count() <= MOST_AT_FIRST
+    first = next(url for url in asked if f"/{place}/messages?" in url)
+    assert "around" in first
+    async with linus.expect_response("**/read?*"):
+        pass
+    assert await demo.unread("linus", place) > MANY - MOST_ON_A_SCREEN
+
+
+async def test_the_last_read_one_may_be_in_a_thread(visit: Visit, demo: Demo) -> None:
+    """Opened by a link that leads further down than the list is loaded, its place is unknown."""
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", place, "What do you think?")
+    reply = await demo.write("dennis", place, "I like it", threadRootMessageId=root["id"])
+    await demo.post("linus", f"/conversations/{place}/read", messageId=reply["id"])
+    await demo.fill(place, [("dennis", f"news {number}") for number in range(MANY)])
+    for number in range(51):
+        await demo.group("linus", name=f"Group {number}")
+    linus = await visit("linus", place)
+    await expect(linus.get_by_text(f"{MANY:,} new messages")).to_be_in_viewport()
+    await expect(main_list(linus).get_by_text("news 0", exact=True)).to_be_in_viewport()
 
 
 async def test_with_few_it_opens_at_the_end(visit: Visit, demo: Demo) -> None:

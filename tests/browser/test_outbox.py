@@ -52,16 +52,16 @@ async def test_what_follows_a_failure_that_passes_waits_for_it(empty: Page) -> N
         await turn();
         const held = [[...asked], [...stored], shown(), refused];
         const problems = store.outbox.map(({ problem }) => problem.code);
-        const areTemporary = store.outbox.every((draft) => draft.isTemporary);
+        const areWaiting = store.outbox.every((draft) => draft.state === "waiting");
         refusals.clear();
         sender.retryAll();
         await turn();
-        return [...held, problems, areTemporary, stored, shown()];
+        return [...held, problems, areWaiting, stored, shown()];
     """
     assert await run(empty, script) == [
         ["A", "elsewhere"],
         ["elsewhere"],
-        ["A failed", "B failed", "reply failed"],
+        ["A waiting", "B waiting", "reply waiting"],
         [["A", "E503"]],
         ["E503", "E503", "E503"],
         True,
@@ -186,7 +186,7 @@ async def test_nothing_is_sent_while_it_is_closed(empty: Page) -> None:
         await turn();
         return [states, before, stored, refused];
     """
-    assert await run(empty, script) == [["A failed", "B failed"], [], ["A", "B"], []]
+    assert await run(empty, script) == [["A waiting", "B waiting"], [], ["A", "B"], []]
 
 
 async def test_what_arrived_though_its_answer_was_lost_holds_nothing(empty: Page) -> None:

@@ -197,7 +197,7 @@ async def test_what_is_refused_stands_aside_of_what_was_begun(
     is_released.set()
     await expect(countdown(dennis)).not_to_be_empty()
     await expect(box(dennis)).to_have_value("Three")
-    await expect(message(main_list(dennis), "Two")).to_have_attribute("data-state", "failed")
+    await expect(message(main_list(dennis), "Two")).to_have_attribute("data-state", "waiting")
 
 
 async def test_somebody_is_banned_and_may_come_back(

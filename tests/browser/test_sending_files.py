@@ -172,16 +172,30 @@ async def test_a_file_that_is_refused_says_why(
     assert "attachments" not in await demo.newest("linus", place)
 
 
+async def refuse_next(page: Page) -> None:
+    """Refuse the next message that is sent, for good."""
+    refused = {"error": {"code": "FORBIDDEN_WRITE", "message": "Not now."}}
+
+    async def refuse(route: Route) -> None:
+        if route.request.method == "POST":
+            await route.fulfill(status=403, json=refused)
+            await page.unroute("**/messages?*", refuse)
+        else:
+            await route.fallback()
+
+    await page.route("**/messages?*", refuse)
+
+
 async def test_a_message_that_is_refused_comes_back_with_its_files(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    """Words that a filter holds; without them it goes."""
     complaints.excuse("403")
     place = await demo.direct("linus", "dennis")
     linus = await visit("linus", place)
     await choose(linus, "moth.png", "image/png", png(60, 30))
     await expect(waiting(linus)).to_have_attribute("data-state", "ready")
-    await write(linus, "casino")
+    await refuse_next(linus)
+    await write(linus, "a moth?")
     await main_list(linus).get_by_role("button", name="Edit", exact=True).click()
     await expect(waiting(linus)).to_contain_text("moth.png")
     await write(linus, "a moth")
@@ -196,7 +210,8 @@ async def test_a_file_of_a_refused_message_can_still_be_seen(
     linus = await visit("linus", await demo.direct("linus", "dennis"))
     await choose(linus, "moth.png", "image/png", png(60, 30))
     await expect(waiting(linus)).to_have_attribute("data-state", "ready")
-    await write(linus, "casino")
+    await refuse_next(linus)
+    await write(linus, "a moth?")
     await main_list(linus).get_by_role("button", name="Edit", exact=True).click()
     await expect(waiting(linus).locator("img")).to_have_js_property("naturalWidth", 60)
 
@@ -291,7 +306,8 @@ async def test_a_refused_reply_comes_back_with_its_files(
     panel = thread(linus)
     await choose(panel, "moth.png", "image/png", png(60, 30))
     await expect(panel.locator(".files [data-state=ready]")).to_have_count(1)
-    await write(linus, "casino", in_thread=True)
+    await refuse_next(linus)
+    await write(linus, "a moth?", in_thread=True)
     await panel.get_by_role("button", name="Edit", exact=True).click()
     await expect(panel.locator(".files li")).to_contain_text(["moth.png"])
     await write(linus, "a moth", in_thread=True)
@@ -314,3 +330,44 @@ async def until_row(database: AsyncDatabase[Any], which: dict[str, Any]) -> None
             if await database["attachments"].find_one(which):
                 return
             await asyncio.sleep(0.02)
+
+
+DRAGGED = """
+    ([selector, type]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["hello"], "hello.txt", { type: "text/plain" }));
+      const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
+      document.querySelector(selector).dispatchEvent(event);
+      return event.defaultPrevented;
+    }
+"""
+
+
+async def test_files_that_are_dragged_see_where_they_can_be_dropped(
+    visit: Visit, demo: Demo
+) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    stage = linus.locator("#stage")
+    for type_, selector in (("dragleave", "#stage"), ("drop", "#body")):
+        await linus.evaluate(DRAGGED, ["#body", "dragover"])
+        await expect(stage).to_have_attribute("data-dropping", "")
+        words = "node => getComputedStyle(node, '::after').content"
+        assert await stage.evaluate(words) == '"Drop the files here"'
+        await linus.evaluate(DRAGGED, [selector, type_])
+        await expect(stage).not_to_have_attribute("data-dropping", "")
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    # Elsewhere they do not take the place of the page.
+    assert await linus.evaluate(DRAGGED, ["#sidebar", "drop"])
+    await expect(waiting(linus)).to_have_count(1)
+
+
+async def test_files_that_wait_are_not_left_without_a_question(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    asked: list[str] = []
+    linus.on("dialog", lambda dialog: asked.append(dialog.type))
+    await linus.reload()
+    assert asked == []
+    await choose(linus, "moth.png", "image/png", png(60, 30))
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    await linus.reload()
+    assert asked == ["beforeunload"]

@@ -170,3 +170,12 @@ async def test_it_is_told_once(demo: Demo) -> None:
     await demo.stop()
     await demo.start()
     assert await demo.get("ada", "/conversations") == before
+
+
+async def test_the_first_step_is_the_tour(visit: Visit) -> None:
+    linus = await visit("linus")
+    steps = linus.get_by_role("region", name="First steps")
+    first = steps.get_by_role("listitem").first
+    await expect(first).to_have_text("Read the tour, “Start here”.")
+    await first.get_by_role("link").click()
+    await expect(linus.get_by_role("heading", name="Start here")).to_be_visible()

@@ -180,3 +180,19 @@ async def test_reading_begins_at_the_first_unread_message(visit: Visit, demo: De
     await expect(badge_of(dennis, "Linus")).to_have_text("30 unread")
     await dennis.get_by_role("button", name="30 new, to the newest message").click()
     await expect(badge_of(dennis, "Linus")).to_be_hidden()
+
+
+async def test_keys_for_bold_and_italics(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    box = linus.get_by_label("Message", exact=True)
+    await box.fill("make it so")
+    await box.evaluate("node => node.setSelectionRange(5, 7)")
+    for key, text in (
+        *(("b", "make **it** so"), ("i", "make ***it*** so")),
+        *(("b", "make *it* so"), ("i", "make it so")),
+    ):
+        await linus.keyboard.press(f"Control+{key}")
+        await expect(box).to_have_value(text)
+    await linus.keyboard.press("Control+b")
+    await linus.keyboard.press("Enter")
+    await expect(linus.get_by_role("log").locator("strong")).to_have_text("it")

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import main_list, write
+from tests.browser.acting import choose, main_list, message, write
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, shown
 from tests.browser.fonts import both_fonts as both_fonts
@@ -130,3 +130,24 @@ async def test_while_the_log_changes_its_size(visit: Visit, demo: Demo) -> None:
         await demo.post("dennis", f"/conversations/{place}/typing")
         await expect(linus.locator("#typing")).to_contain_text("Dennis")
         await expect(line).to_be_in_viewport()
+
+
+async def test_a_message_is_marked_as_unread(visit: Visit, demo: Demo) -> None:
+    """It stays so, also when more comes, until the conversation is opened again."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "one", "two", "three")
+    await demo.read_all("linus", place)
+    linus = await visit("linus", place)
+    badge = linus.locator("#conversations .row", has_text="Dennis").locator(".badge")
+    log = main_list(linus)
+    await choose(message(log, "two"), "Mark as unread")
+    await expect(badge).to_have_text("2 unread")
+    await expect(log.locator(".unread-mark + .message")).to_contain_text("two")
+    await demo.send("dennis", place, "four")
+    await expect(badge).to_have_text("3 unread")
+    assert await demo.unread("linus", place) == 3
+    await linus.get_by_role("link", name="Engine room").click()
+    await expect(badge).to_have_text("3 unread")
+    await linus.get_by_role("link", name="Dennis").click()
+    await expect(log.get_by_text("3 new messages")).to_be_visible()
+    await expect(badge).to_be_hidden()

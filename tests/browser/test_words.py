@@ -87,7 +87,7 @@ async def test_refusals_are_told_in_german(
     await write(linus, "A casino")
     log = linus.locator("#timeline")
     await expect(log).to_contain_text(
-        "Nicht gesendet. This looks like advertising. A moderator looks."
+        "Wartet auf die Moderation. This looks like advertising. A moderator looks."
     )
     await demo.post("dennis", "/moderation/blocks", targetUserId="linus")
     await write(linus, "Hallo?")

@@ -136,14 +136,15 @@ async def test_events_in_process(person: People) -> None:
 
 @asynccontextmanager
 async def feed_behind() -> AsyncIterator[Callable[[], None]]:
-    """Nothing is delivered until what this gives is called; then all in one batch."""
-    may, waiting, delivered = asyncio.Event(), [], Delivery.deliver
+    """No process delivers anything until the yielded function is called; then each all in one
+    batch."""
+    may, delivered = asyncio.Event(), Delivery.deliver
+    waiting: dict[Delivery, list[Any]] = {}
 
     async def late(self: Delivery, changes: Any, **options: Any) -> None:
-        waiting.extend(changes)
+        waiting.setdefault(self, []).extend(changes)
         await asyncio.wait_for(may.wait(), PATIENCE)
-        batch, waiting[:] = [*waiting], []
-        await delivered(self, batch, **options)
+        await delivered(self, waiting.pop(self), **options)
 
     with patch.object(Delivery, "deliver", late):
         yield may.set

@@ -340,18 +340,38 @@ async def test_a_count_that_cannot_be_is_not_believed(store: Store, count: int) 
 
 
 async def test_unreadable_counts_beside_a_lost_message(store: Store) -> None:
-    """Nobody can send until they are repaired."""
+    """Their user cannot send until they are repaired."""
     group = await store.conversation("alice", "bob")
     first = await store.send(group, "alice")
     await store.send(group, "alice")
     await store.database.messages.delete_one({"_id": first["_id"]})
     await store.database.counters.update_one(
-        {"_id": group["_id"]}, {"$set": {"sent.x": {"y": 1}}}, bypass_document_validation=True
+        {"_id": group["_id"]}, {"$set": {"sent.alice": {"y": 1}}}, bypass_document_validation=True
     )
     with pytest.raises(ConversationNotFound):
         await store.send(group, "alice")
+    assert (await store.send(group, "bob"))["seq"] == 3
     assert await repair(store.database, group["_id"], dry_run=False)
-    assert (await store.send(await _now(store, group["_id"]), "alice"))["seq"] == 3
+    assert (await store.send(await _now(store, group["_id"]), "alice"))["seq"] == 4
+
+
+@pytest.mark.parametrize("spoilt", [{"sent.alice": "many"}, {"counted": 1.5}])
+async def test_unreadable_counts_in_a_batch(store: Store, spoilt: dict[str, Any]) -> None:
+    """The other conversations of the batch are written, and no number is lost."""
+    groups = [await store.conversation("alice", "bob") for _ in range(3)]
+    name = groups[1]["_id"]
+    await store.send(groups[1], "alice")
+    await store.database.counters.update_one(
+        {"_id": name}, {"$set": spoilt}, bypass_document_validation=True
+    )
+    sending = (store.send(group, "alice") for group in groups)
+    first, broken, last = await asyncio.gather(*sending, return_exceptions=True)
+    assert isinstance(broken, ConversationNotFound)
+    assert isinstance(first, dict)
+    assert isinstance(last, dict)
+    assert (first["seq"], last["seq"]) == (1, 1)
+    head = await store.database.counters.find_one({"_id": name})
+    assert head["seq"] == 1
 
 
 async def test_what_was_sent_since_a_message_that_is_not_the_newest(store: Store) -> None:

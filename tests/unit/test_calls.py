@@ -9,7 +9,7 @@ import pytest
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import calls as module
-from chat_aio.store.calls import Calls, LateCall, budget, deadline_within, paused, shared
+from chat_aio.store.calls import Calls, LateCall, budget, deadline_within, paused
 from tests.support.people import PATIENCE
 
 
@@ -142,10 +142,10 @@ async def test_pauses_at_once_count_once() -> None:
 async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
     work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     with budget(0.01), pytest.raises(StorageUnavailable):
-        await shared(work, seconds=10)
+        await Calls(timeout=10).shared(work, seconds=10)
     assert not work.cancelled()
     work.set_result("done")
-    assert await shared(work, seconds=0) == "done"
+    assert await Calls(timeout=10).shared(work, seconds=0) == "done"
 
 
 async def test_a_hook_may_call_the_chat_while_the_clock_stands() -> None:

@@ -70,6 +70,7 @@ export class Frame {
   show() {
     const store = this.#store;
     const { openId, openThreadId, status, isBanned } = store.state();
+    const isLost = status === "reconnecting" && !this.#isSignedOut;
     const open = openId === null ? null : store.conversation(openId);
     const writing = open === null || isBanned ? null : this.#writingIn(open);
     this.#panes.dataset.view = openId === null ? "list" : "talk";
@@ -79,8 +80,8 @@ export class Frame {
     this.#showLog(openId);
     this.#showTalk(open, writing, isBanned);
     this.#thread.show(store, writing);
-    setText(this.#problem, status === "reconnecting" ? this.#say("offline") : "");
-    setHidden(this.#banner, status !== "reconnecting" || isBanned, this.#composer);
+    setText(this.#problem, isLost ? this.#say("offline") : "");
+    setHidden(this.#banner, !isLost || isBanned, this.#composer);
     const isSeen = document.visibilityState === "visible";
     const { isRead, isAtEnd } = this.#log;
     store.setViewing(isSeen && isRead, { isAtEnd });
@@ -89,6 +90,8 @@ export class Frame {
 
   focus({ wasOpen }) {
     if (this.#store.state().openId === null) this.#list.focus(wasOpen);
+    // On a touch screen the keyboard would cover what one came to read.
+    else if (matchMedia("(hover: none)").matches) this.#log.focus();
     else this.#composer.focus();
   }
 
@@ -152,6 +155,10 @@ export class Frame {
     setText(this.#typing, names && this.#say("typing", { names }));
   }
 
+  get #isSignedOut() {
+    return this.#store.state().problemCode === "UNAUTHENTICATED";
+  }
+
   /** The placeholder of the composer, and whether it is closed. */
   #writingIn({ id: conversationId, participants, isFrozen }) {
     const own = participants.find((participant) => participant.userId === this.#store.userId);
@@ -164,6 +171,8 @@ export class Frame {
     if (isBanned) return this.#say("banned");
     if (open) return "";
     const { openId, isListed } = this.#store.state();
+    // Without an open conversation the list shows why.
+    if (this.#isSignedOut) return openId === null ? "" : this.#say("problem.UNAUTHENTICATED");
     if (openId !== null || !isListed) return this.#say("loading");
     return this.#say(this.#isSingle ? "closed" : "choose");
   }

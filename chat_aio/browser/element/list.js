@@ -40,8 +40,10 @@ export class ConversationList {
     );
     const isEmpty = conversations.length === 0;
     const words = problem ?? (isListed ? say("none") : say("loading"));
-    setText(this.#hint, isEmpty ? words : "");
-    this.#hint.hidden = !isEmpty;
+    // Once is enough.
+    const isElsewhere = code === "UNAUTHENTICATED" && openId !== null;
+    setText(this.#hint, isEmpty && !isElsewhere ? words : "");
+    this.#hint.hidden = !isEmpty || isElsewhere;
     this.#showMore();
   }
 

@@ -42,6 +42,10 @@ export class Log {
     }).observe(this.#log);
   }
 
+  focus() {
+    this.#log.focus({ preventScroll: true });
+  }
+
   /** Whether the newest message is before the reader's eyes. */
   get isRead() {
     return this.#shown.isLoaded && this.#position.isFollowing && this.#isSeen && !this.#isCovered;

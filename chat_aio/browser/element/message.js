@@ -141,12 +141,14 @@ export class MessageRow {
     const { problem: message, problemCode: code, retryAfter } = failed;
     const problem = message && problemOf({ code, message, retryAfter });
     const notes = { pending: say("pending"), failed: say("unsent", { problem }) };
+    Object.assign(notes, { held: say("held"), waiting: say("waiting") });
     setText(this.#time, moments.time(createdAt));
     setAttribute(this.#time, "datetime", createdAt);
     setAttribute(this.#time, "title", moments.whole(createdAt));
     setText(this.#note, notes[state] ?? "");
     this.#edited.hidden = !editedAt || isDeleted;
-    this.#unsent.hidden = state !== "failed";
+    this.#unsent.hidden = ["sent", "pending"].includes(state);
+    this.#unsent.firstElementChild.hidden = state !== "failed";
     this.#actions.hidden = state !== "sent" || isDeleted;
     const { answer, edit, remove } = this.#choices;
     answer.hidden = isInThread;

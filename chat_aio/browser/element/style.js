@@ -111,6 +111,11 @@ progress { inline-size: 6rem; accent-color: var(--accent); }
   background: var(--paper); border: 1px solid var(--border); border-radius: 0.5rem; }
 .message[data-from="me"] .actions { inset-inline: auto 0; }
 .message:not(:hover, [data-focused]) .actions { visibility: hidden; }
+@media (hover: none) {
+  .actions { position: static; max-inline-size: 100%; }
+  .message:not([data-focused]) .actions { display: none; }
+  .actions .small { min-inline-size: 2.75rem; min-block-size: 2.75rem; }
+}
 .chips { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-block-start: 0.25rem; }
 .chip { border: 1px solid var(--border); padding: 0 0.5rem; border-radius: 1rem; }
 .chip[aria-pressed="true"] { border-color: var(--accent); background: var(--chosen); }

@@ -23,6 +23,8 @@ export const german = {
   deleted: "Diese Nachricht wurde gelöscht.",
   edited: "bearbeitet",
   pending: "Wird gesendet…",
+  held: "Wartet auf die Moderation.",
+  waiting: "Wartet auf die Verbindung …",
   unsent: "Nicht gesendet. {problem}",
   retry: "Noch einmal senden",
   discard: "Verwerfen",

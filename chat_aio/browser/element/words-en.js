@@ -23,6 +23,8 @@ export const english = {
   deleted: "This message was deleted.",
   edited: "edited",
   pending: "Sending…",
+  held: "Waits for a moderator.",
+  waiting: "Waiting for the connection…",
   unsent: "Not sent. {problem}",
   retry: "Retry",
   discard: "Discard",

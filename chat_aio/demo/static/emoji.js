@@ -12,21 +12,39 @@ const MOST_FOUND = 5;
 /** One letter is a face of old, as in `:D`; a time, as in 10:30, begins no name. */
 const BEGUN = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30})$/u;
 const WHOLE = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30}):$/u;
+/** Code, or a name. */
+const NAMED = /(`[^`]*`)|(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30}):/gu;
 /** What most reactions are, until one has chosen others. */
 const USUAL = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "✅", "🚀", "💯"];
 
 /** All emoji: {emoji, name, names, words}, of which `name` is shown and `names` are understood. */
 export const ALL_EMOJI = allEmoji();
 
-/** Those a query can mean: first those with a name that begins so, then those with such a word. */
+/**
+ * Those a query can mean: first the one with this name, then those with a name that begins so, the
+ * shortest first, then those with such a word.
+ */
 export function matchingEmoji(query) {
   const wanted = query.trim().toLowerCase().replaceAll(" ", "_");
-  const isNamed = ({ emoji, names }) =>
-    names.some((name) => name.startsWith(wanted)) || emoji === query.trim();
+  const lengthOf = ({ emoji, names }) =>
+    emoji === query.trim() ? 0 : shortestOf(names.filter((name) => name.startsWith(wanted)));
   const isMeant = ({ words }) =>
     words.some((word) => word.split("_").some((part) => part.startsWith(wanted)));
-  const named = ALL_EMOJI.filter(isNamed);
+  const named = ALL_EMOJI.filter((entry) => lengthOf(entry) < Infinity);
+  named.sort((first, second) => lengthOf(first) - lengthOf(second));
   return [...named, ...ALL_EMOJI.filter((entry) => isMeant(entry) && !named.includes(entry))];
+}
+
+/** A text with emoji in place of their names, `:name:`, but not in code. */
+export function withEmoji(text) {
+  return text.replace(NAMED, (written, code, name) => {
+    if (code) return written;
+    return ALL_EMOJI.find(({ names }) => names.includes(name.toLowerCase()))?.emoji ?? written;
+  });
+}
+
+function shortestOf(names) {
+  return Math.min(...names.map((name) => name.length));
 }
 
 /** The name that is being written in front of the caret: {start, found}, or null. */

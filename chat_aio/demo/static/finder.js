@@ -101,7 +101,7 @@ function unique(found) {
 }
 
 /** Whether a name has words that begin as the words that are typed. */
-function isIn(name, query) {
+export function isIn(name, query) {
   const words = folded(name).split(/[\s,]+/u);
   return folded(query)
     .split(/\s+/u)

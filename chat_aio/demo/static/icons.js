@@ -7,11 +7,14 @@ const PATHS = {
   reply: "M9.5 6L4 11.5l5.5 5.5 M4.5 11.5H14c3.5 0 6 2.2 6 6",
   thread: "M5 5.5h14a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1h-7l-4.5 3.5v-3.5H5a1 1 0 0 1-1-1v-8a1 1 0 0 1 1-1z M8 9h8 M8 12h5",
   more: "M6 12v.1 M12 12v.1 M18 12v.1",
+  unread: "M4.5 7h15v11h-15z M4.500 7.500l7.500 6 7.500-6",
   pin: "M9 3.5h6 M10 3.5v6L7 13.5h10l-3-4v-6 M12 13.5V20.5",
   forward: "M14.5 6l5.5 5.5-5.5 5.5 M19.5 11.5H10c-3.5 0-6 2.2-6 6",
   copy: "M9 8.5h9a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1H9a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1z M5 15.5v-10a1 1 0 0 1 1-1h10",
   versions: "M4.5 12a7.5 7.5 0 1 1 2.2 5.300 M4.5 19v-4.500h4.500 M12 8v4.200l3 1.800",
   link: "M10 14a4 4 0 0 0 6 .4l2.6-2.6a4 4 0 0 0-5.7-5.7L11.5 7.5 M14 10a4 4 0 0 0-6-.4l-2.6 2.6a4 4 0 0 0 5.7 5.7l1.400-1.400",
+  previous: "M14.5 5.5L8 12l6.5 6.5",
+  next: "M9.5 5.5L16 12l-6.5 6.5",
   file: "M19 11.5l-7.3 7.3a4.5 4.5 0 0 1-6.4-6.4l7.8-7.8a3 3 0 0 1 4.3 4.3L9.7 16.6a1.5 1.5 0 0 1-2.1-2.1l6.9-6.9",
   bell: "M6.5 17v-6a5.5 5.5 0 0 1 11 0v6l1.5 1.5H5z M10.5 21h3",
   cross: "M6.5 6.5l11 11 M17.5 6.5l-11 11",
@@ -29,7 +32,7 @@ const PATHS = {
 };
 
 /** They point to where the text goes, or comes from. */
-const POINTING = ["forward", "reply"];
+const POINTING = ["forward", "next", "previous", "reply"];
 
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");

@@ -22,5 +22,5 @@ function rowOf({ problem, ...draft }) {
 
 /** A pending message may have reached the service or not: it is sent again. */
 function draftFrom(row) {
-  return row.state === "pending" ? { ...row, state: "failed", isTemporary: true } : row;
+  return row.state === "pending" ? { ...row, state: "waiting" } : row;
 }

@@ -6,9 +6,11 @@ import { Chat } from "../../browser/chat.js";
 import { UserStorage } from "./user-storage.js";
 import { keepOutbox } from "./kept-outbox.js";
 import { problemOf } from "./problems.js";
+import { keepPage } from "../../browser/file-drops.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { eachDay } from "../../browser/tasks.js";
+import { UnsentTexts } from "../../browser/unsent.js";
 import { Uploads } from "../../browser/uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
@@ -42,6 +44,7 @@ function chatAs(userId, onError) {
 export class Page {
   #people;
   #kept;
+  #unsent;
   #store;
   #session;
   #tools;
@@ -61,6 +64,7 @@ export class Page {
   #blocked;
   #typingLine;
   #banner;
+  #steps;
   #urlOf;
   /** The pages in place of a conversation, by their names in the address. */
   #screens;
@@ -68,7 +72,10 @@ export class Page {
   constructor(people) {
     this.#people = people;
     this.#kept = new UserStorage(people.userId);
-    const store = new Store(people.userId);
+    this.#unsent = new UnsentTexts(this.#kept);
+    const store = new Store(people.userId, {
+      isListedEmpty: (id) => this.#unsent.textIn(id) !== "",
+    });
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
@@ -103,6 +110,7 @@ export class Page {
       groups: this.#session.groups,
       kept: this.#kept,
       urlOf: this.#urlOf,
+      readings: this.#session.readings,
       receipts: this.#session.receipts,
       desk: chat.moderationTools,
     });
@@ -136,14 +144,16 @@ export class Page {
     });
     const goToPerson = (userId) => this.#goToPerson(userId);
     makeDirectDialog(people, goToPerson);
-    new FirstSteps(people, goToPerson);
+    this.#steps = new FirstSteps(people, goToPerson);
     keepOutbox(store, this.#session.sender, new UserStorage(people.userId, () => sessionStorage));
     store.subscribe(() => this.#show());
   }
 
   start() {
     document.addEventListener("visibilitychange", () => this.#store.changed());
-    addEventListener("online", () => this.#session.reconnect());
+    keepPage();
+    // Drafts are kept; files cannot be.
+    addEventListener("beforeunload", (event) => this.#uploads.hasAny && event.preventDefault());
     eachDay(() => this.#store.changed());
     this.#session.start();
     this.#store.changed();
@@ -198,6 +208,8 @@ export class Page {
       presence: this.#session.presence,
       waiting: this.#waiting,
       preview: (id) => this.#session.loadPreview(id),
+      typing: this.#session.typing,
+      unsent: this.#unsent,
       more: () => this.#session.loadMoreConversations(),
     });
   }
@@ -279,7 +291,7 @@ export class Page {
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       remove: (message) => this.#tools.remove(message),
       editLast: () => this.#tools.editLast(current()),
-      kept: this.#kept,
+      unsent: this.#unsent,
       uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       channels: () => this.#store.conversations.filter((conversation) => conversation.name),
@@ -338,7 +350,8 @@ export class Page {
 
   #gone(conversation, removedBy) {
     location.hash = addressOf(this.#people.userId);
-    this.#frame.notify(goneFrom(conversation, removedBy, this.#people));
+    const isDone = removedBy === this.#people.userId;
+    this.#frame.notify(goneFrom(conversation, removedBy, this.#people), { isDone });
   }
 
   #show() {
@@ -352,6 +365,8 @@ export class Page {
     this.#frame.show();
     this.#banner.show();
     this.#list.show();
+    const { conversations } = this.#store;
+    this.#steps.show(conversations, (id) => addressOf(this.#people.userId, id));
     this.#finding.show();
     const writing = { ...this.#writing.now(open), mentionable, find };
     this.#composer.show(openId, writing);

@@ -14,7 +14,8 @@ const OF_SENDERS = new Set([
  * The page has its own text for each code: the service's messages are for programmers. Only a code
  * without a text, whose message is the host's reason, is shown with that message.
  */
-export function problemOf({ code, message, retryAfter = null }) {
+export function problemOf({ code, message, retryAfter = null, cause = null }) {
+  if (code === "UNREACHABLE" && cause?.name === "TimeoutError") return say("refused.late");
   // Only the response contains the time to wait.
   if (code === "SLOW_MODE" && retryAfter) return say("slowMode.wait", { count: retryAfter });
   if (code === "INVALID_INPUT") return say("refused.invalid");

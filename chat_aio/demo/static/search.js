@@ -1,11 +1,14 @@
 /** A search over messages: the query and the results so far. No DOM. */
 
+import { filtersIn } from "../../browser/search-filters.js";
 import { problemOf } from "./problems.js";
 
 const RESULTS_PER_PAGE = 20;
 
 export class Search {
   query = "";
+  /** Its words, without the filters. */
+  words = "";
   /** The conversation it is limited to, null for all. */
   conversationId = null;
   results = [];
@@ -17,9 +20,13 @@ export class Search {
   #store;
   #elsewhere;
   #asked = 0;
+  #known;
+  #filters = {};
 
-  /** `elsewhere` knows the conversations of results that are not in the list. */
-  constructor(chat, store, elsewhere) {
+  /** `elsewhere` knows the conversations of results that are not in the list, `known` what filters
+   * can name (search-filters.js). */
+  constructor(chat, store, elsewhere, known) {
+    this.#known = known;
     this.#chat = chat;
     this.#store = store;
     this.#elsewhere = elsewhere;
@@ -38,6 +45,9 @@ export class Search {
     const wanted = query.trim() && query.trimStart().replace(/\s+$/u, " ");
     if (wanted === this.query && conversationId === this.conversationId && !this.problem) return;
     Object.assign(this, { query: wanted, conversationId, nextCursor: null, problem: null });
+    const { words, filters } = filtersIn(wanted, this.#known);
+    this.words = words.trim() && words.trimStart();
+    this.#filters = filters;
     this.#asked += 1;
     this.isLoading = false;
     if (this.isActive) await this.#load([], null);
@@ -53,11 +63,12 @@ export class Search {
   async #load(before, cursor) {
     this.#asked += 1;
     const asked = this.#asked;
-    const { query, conversationId } = this;
-    const slice = { conversationId, prefix: true, cursor, limit: RESULTS_PER_PAGE };
+    const { words, conversationId } = this;
+    const slice = { conversationId, ...this.#filters, cursor, limit: RESULTS_PER_PAGE };
+    if (words) slice.prefix = true;
     this.#show({ isLoading: true, problem: null });
     try {
-      const page = await this.#chat.searchMessages(query, slice);
+      const page = await this.#chat.searchMessages(words || null, slice);
       if (asked !== this.#asked) return;
       for (const message of page.messages) this.#elsewhere.know(message.conversationId);
       const results = [...before, ...page.messages];

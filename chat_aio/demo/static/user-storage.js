@@ -32,6 +32,12 @@ export class UserStorage {
     }
   }
 
+  /** `act(name)` is called when another tab has changed the value of a name. */
+  onChange(act) {
+    const before = this.#keyOf("");
+    addEventListener("storage", ({ key }) => key?.startsWith(before) && act(key.slice(before.length)));
+  }
+
   #keyOf(name) {
     return `chat:${this.#userId}:${name}`;
   }

@@ -1,5 +1,6 @@
 /** Above the text of a composer: the message that is edited or replied to, and a problem. */
 
+import { briefOf } from "../brief.js";
 import { setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
@@ -33,7 +34,7 @@ export class AboutBar {
     this.#bar.dataset.kind = kind;
     const edit = isSaving ? say("composer.saving") : say("composer.editing");
     setText(this.#title, kind === "edit" ? edit : reply);
-    setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
+    setText(this.#text, briefOf(message));
   }
 
   complain(words) {

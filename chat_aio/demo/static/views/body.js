@@ -3,7 +3,7 @@
 import { addressOfLink, conversationOfLink } from "../address.js";
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { inlineOf } from "../../../browser/inline.js";
-import { blocksOf } from "../markup.js";
+import { blocksOf } from "../../../browser/markup.js";
 import { say } from "../words.js";
 
 const MOST_LINES = 20;

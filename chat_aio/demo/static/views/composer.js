@@ -5,8 +5,9 @@
 
 import { linkToConversation } from "../address.js";
 import { isComposing } from "../../../browser/dom.js";
-import { emojiNamedAt } from "../emoji.js";
+import { emojiNamedAt, withEmoji } from "../emoji.js";
 import { mentionedIn, nameable, unnamedIn } from "../../../browser/mentions.js";
+import { marked, markOf } from "../../../browser/marking.js";
 import { previewOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
@@ -42,7 +43,7 @@ export class Composer {
    * that is now empty; `needs.editLast()` is called from an empty text;
    * `needs.typed(isBlank)` is called on typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * offers a choice; `needs.kept` is the storage of the browser; `needs.uploads` has the files of
+   * offers a choice; `needs.unsent` keeps drafts; `needs.uploads` has the files of
    * the next message.
    */
   constructor(form, people, needs) {
@@ -160,7 +161,7 @@ export class Composer {
   /** The draft of a place, also from before the page was opened. */
   #draftOf(place) {
     const draft = this.#drafts.get(place);
-    const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
+    const kept = draft || place === null ? null : this.#needs.unsent.get(place);
     if (!kept) return draft ?? newDraft();
     const chosen = new Map(kept.mentions.map((id) => [id, this.#personOf(id)]));
     const about = kept.replyTo ? replyAbout(kept.replyTo) : null;
@@ -171,7 +172,7 @@ export class Composer {
   #keep(place, { text, chosen, about }) {
     const replyTo = about ? previewOf(about.message) : null;
     const written = { text, mentions: [...chosen.keys()], replyTo };
-    this.#needs.kept.set(`unsent:${place}`, text.trim() || replyTo ? written : null);
+    this.#needs.unsent.set(place, text.trim() || replyTo ? written : null);
   }
 
   #keepWritten() {
@@ -208,7 +209,8 @@ export class Composer {
   }
 
   #submit() {
-    const body = this.#input.value;
+    // A pasted name has not become an emoji while it was typed.
+    const body = withEmoji(this.#input.value);
     const { about, chosen, isSaving } = this.#draft;
     if (this.#place === null || isSaving) return;
     this.#completion.close();
@@ -273,6 +275,16 @@ export class Composer {
     this.#put(`${textOf(meant)} `, start, end);
   }
 
+  /** Put a mark around the selection, or take it away. */
+  #mark(event, mark) {
+    event.preventDefault();
+    if (this.#input.readOnly) return;
+    const { value, selectionStart, selectionEnd } = this.#input;
+    const { text, start, end, selection } = marked(value, [selectionStart, selectionEnd], mark);
+    this.#put(text, start, end);
+    this.#input.setSelectionRange(...selection);
+  }
+
   #put(text, start, end) {
     this.#input.setRangeText(text, start, end, "end");
     this.#input.focus();
@@ -288,7 +300,9 @@ export class Composer {
 
   #pressed(event) {
     if (isComposing(event)) return;
-    if (this.#completion.takes(event)) event.preventDefault();
+    const mark = markOf(event);
+    if (mark) this.#mark(event, mark);
+    else if (this.#completion.takes(event)) event.preventDefault();
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.#form.requestSubmit();

@@ -21,8 +21,10 @@ export class ConnectionBanner {
   }
 
   show() {
-    const { status } = this.#store;
-    if (status !== "reconnecting") this.#hide();
+    const { status, listProblem } = this.#store;
+    // Trying again does not help: the list shows what does.
+    const isSignedOut = listProblem?.code === "UNAUTHENTICATED";
+    if (status !== "reconnecting" || isSignedOut) this.#hide();
     else this.#timer ??= setTimeout(() => this.#appear(), QUIET_MS);
   }
 

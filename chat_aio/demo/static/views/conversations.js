@@ -1,6 +1,8 @@
 /** The list of conversations. */
 
+import { briefOf, typingWords } from "../brief.js";
 import { element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { plainOf } from "../../../browser/plain.js";
 import { icon } from "../icons.js";
 import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
@@ -23,7 +25,8 @@ export class ConversationList {
   /**
    * `needs.hrefOf(id)` is where a row leads, `needs.presence` has the online users.
    * `needs.preview(id)` and `needs.more()` are called for rows that come into view without their
-   * last message, and at the end of the list.
+   * last message, and at the end of the list. `needs.typing` has the typing users, `needs.unsent`
+   * the drafts.
    */
   constructor(store, people, needs) {
     this.#store = store;
@@ -73,7 +76,7 @@ export class ConversationList {
       ...{ id, ...picture, at, ago: agoOf(at), href: this.#needs.hrefOf(id), place, count },
       topPx: null,
       title: this.#people.titleOf(conversation),
-      preview: this.#previewOf(conversation),
+      ...this.#briefOf(conversation),
       unread: this.#store.unreadOf(conversation),
       mentions: conversation.unreadMentions ?? 0,
       waiting: this.#needs.waiting.countIn(id),
@@ -89,10 +92,20 @@ export class ConversationList {
     return otherId !== null && this.#needs.presence.of(otherId).online;
   }
 
+  /** {kind, preview}: the typing users, a draft of one that is not open, or the last message. */
+  #briefOf(conversation) {
+    const { id } = conversation;
+    const typing = this.#needs.typing.idsIn(id).map((userId) => this.#people.nameOf(userId));
+    if (typing.length > 0) return { kind: "typing", preview: typingWords(typing) };
+    const text = id === this.#store.openId ? "" : plainOf(this.#needs.unsent.textIn(id));
+    if (text) return { kind: "draft", preview: say("list.draft", { text }) };
+    return { kind: "message", preview: this.#previewOf(conversation) };
+  }
+
   #previewOf({ type, lastMessage, hasPreview }) {
     if (!lastMessage) return hasPreview ? say("list.nothingSaid") : "";
-    const { senderId, body, deletedAt } = lastMessage;
-    const text = deletedAt ? say("list.deleted") : body.trim().replace(/\s+/gu, " ");
+    const { senderId, deletedAt } = lastMessage;
+    const text = deletedAt ? say("list.deleted") : briefOf(lastMessage);
     const isOwn = senderId === this.#store.userId;
     if (type === "direct" && !isOwn) return text;
     return say("list.preview", { isOwn, name: this.#people.nameOf(senderId), text });
@@ -155,7 +168,7 @@ class ConversationRow {
   }
 
   show(state) {
-    const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
+    const { id, href, title, kind, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
     const { unread, mentions, waiting, place, count, topPx, ...picture } = rest;
     setAttribute(this.node, "data-apart", topPx !== null);
     this.node.style.insetBlockStart = topPx === null ? "" : `${topPx}px`;
@@ -168,6 +181,7 @@ class ConversationRow {
     this.#pictured.dot.hidden = !isOnline;
     setText(this.#title, title);
     setText(this.#preview, preview);
+    this.#preview.dataset.kind = kind;
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", at);
     setAttribute(this.#time, "title", momentOf(at));

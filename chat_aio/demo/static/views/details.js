@@ -51,7 +51,8 @@ export class DetailsPanel {
     this.#boundaries = new BoundariesSection(store, people, needs);
     this.#pins = new PinsSection(store, people, needs);
     const sections = [this.#pins, ...this.#groupSections, this.#boundaries];
-    this.#panel.querySelector(".details").append(...sections.map((section) => section.node));
+    const nodes = sections.map((section) => section.node);
+    this.#panel.querySelector(".details").append(...nodes, this.#members.end);
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) location.hash = this.#close.hash;
     });
@@ -85,6 +86,7 @@ export class DetailsPanel {
 
   #showGroup(group) {
     for (const section of this.#groupSections) section.node.hidden = group === null;
+    this.#members.end.hidden = group === null;
     const members = group?.participants ?? [];
     this.#needs.presence.watch("members", members.map((member) => member.userId));
     if (!group) {

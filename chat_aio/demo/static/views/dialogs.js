@@ -1,8 +1,8 @@
 /** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
+import { briefOf } from "../brief.js";
 import { newClientMessageId } from "../../../browser/chat.js";
 import { avatar, element, setAvatar, setHidden, setText } from "../../../browser/dom.js";
-import { previewOf } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
 
@@ -35,7 +35,7 @@ export class DeleteDialog {
 
   open(message) {
     this.#message = message;
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, briefOf(message));
     this.#dialog.open();
   }
 }
@@ -72,7 +72,7 @@ export class ForwardDialog {
   open(message) {
     this.#message = message;
     this.#keys.clear();
-    setText(this.#excerpt, previewOf(message).excerpt);
+    setText(this.#excerpt, briefOf(message));
     this.#dialog.open();
     this.show();
     this.#filter.focus();

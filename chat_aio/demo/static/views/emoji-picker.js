@@ -53,6 +53,8 @@ export class EmojiPicker {
     const buttons = shown.map((emoji) => this.#buttonOf(emoji));
     const none = element("p", { class: "hint" }, say("emoji.none"));
     this.#palette.replaceChildren(...(buttons.length > 0 ? buttons : [none]));
+    // The one that Enter takes.
+    buttons.forEach((button, index) => setAttribute(button, "data-first", query !== "" && index === 0));
     // Tab goes past them: within them the arrows move.
     buttons.forEach((button, index) => setAttribute(button, "tabindex", index === 0 ? "0" : "-1"));
   }

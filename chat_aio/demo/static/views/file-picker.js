@@ -35,7 +35,9 @@ export class FilePicker {
       this.#add(this.#input.files);
       this.#input.value = "";
     });
-    for (const place of [form, stage]) takeFiles(place, (files) => this.#add(files));
+    stage.dataset.dropWords = say("files.drop");
+    const drag = (isOver) => setAttribute(stage, "data-dropping", isOver && !this.#isClosed);
+    for (const place of [form, stage]) takeFiles(place, (files) => this.#add(files), drag);
   }
 
   /** Where it `isClosed` nobody writes. */

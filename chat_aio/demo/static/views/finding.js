@@ -1,10 +1,11 @@
 /** What leads to messages anywhere: the search, threads and mentions, and Ctrl+K. */
 
 import { UnlistedConversations } from "../unlisted-conversations.js";
-import { Finder } from "../finder.js";
+import { Finder, isIn } from "../finder.js";
 import { Inbox } from "../inbox.js";
 import { Search } from "../search.js";
 import { InboxViews } from "./inbox.js";
+import { say } from "../words.js";
 import { Palette } from "./palette.js";
 import { SearchView } from "./search.js";
 
@@ -38,7 +39,7 @@ export class FindingViews {
     };
     this.#palette = new Palette(new Finder(chat, known), people, { titleIn, goTo });
     const filter = new Finder(chat, { ...known, hasMessages: false });
-    const search = new Search(chat, store, elsewhere);
+    const search = new Search(chat, store, elsewhere, filterable(store, people));
     this.#search = new SearchView(search, store, people, { filter, goTo, goToMessage });
   }
 
@@ -50,4 +51,20 @@ export class FindingViews {
   show() {
     for (const view of [this.#search, this.#views, this.#palette]) view.show();
   }
+}
+
+/** What the filters of a search can name: in English and in the reader's language. */
+function filterable(store, people) {
+  const kinds = ["from", "in", "before", "since", "has"];
+  const names = kinds.map((kind) => [kind, [kind, say(`search.${kind}`)]]);
+  const isMe = (name) => ["me", say("people.you")].includes(name.toLowerCase());
+  const personOf = (name) =>
+    people.all.find(({ id, name: whole }) => id === name || isIn(whole, name))?.id ?? null;
+  const placeOf = (name) =>
+    store.conversations.find((conversation) => isIn(people.titleOf(conversation), name))?.id ?? null;
+  return {
+    names: Object.fromEntries(names),
+    personOf: (name) => (isMe(name) ? people.userId : personOf(name)),
+    placeOf,
+  };
 }

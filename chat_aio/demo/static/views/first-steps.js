@@ -7,6 +7,8 @@ import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 
 const GUIDE = "mount";
+/** The name of the demo's conversation that shows what a chat can do. */
+const TOUR = "Start here";
 const HIDDEN = "first-steps-hidden";
 
 export class FirstSteps {
@@ -15,6 +17,8 @@ export class FirstSteps {
   #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
   #write;
+  #tour = element("a", {}, say("steps.tour", { name: TOUR }));
+  #toTour = element("li", { hidden: true }, this.#tour);
   #node;
 
   /** `write(userId)` opens the conversation with somebody. */
@@ -22,6 +26,13 @@ export class FirstSteps {
     this.#write = write;
     const other = people.others.find((person) => !person.bot);
     if (other && !this.#kept.get(HIDDEN)) this.#show(other);
+  }
+
+  /** `hrefOf(id)` is where a conversation is. The tour may be deleted. */
+  show(conversations, hrefOf) {
+    const tour = conversations.find((conversation) => conversation.name === TOUR);
+    this.#toTour.hidden = !tour;
+    if (tour) this.#tour.href = hrefOf(tour.id);
   }
 
   #show({ id, name }) {
@@ -33,7 +44,7 @@ export class FirstSteps {
     ].map((step) => element("li", {}, step));
     const hide = button(say("steps.hide"), () => this.#hide(), { class: "quiet small" });
     const fields = { class: "first-steps", "aria-labelledby": title.id };
-    const list = element("ol", {}, ...steps);
+    const list = element("ol", {}, this.#toTour, ...steps);
     this.#node = element("section", fields, title, list, this.#problem, hide);
     this.#place.append(this.#node);
   }

@@ -1,5 +1,6 @@
 /** A person, a conversation or a message that was found by what one typed. */
 
+import { briefOf } from "../brief.js";
 import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
@@ -16,7 +17,7 @@ export function shownOf({ kind, person, conversation, message }, people, titleIn
   const place = titleIn(message.conversationId);
   const names = new Set([people.nameOf(message.senderId), place].filter(Boolean));
   const picture = people.pictureOfPerson(message.senderId);
-  return { title: [...names].join(" · "), about: message.body, picture };
+  return { title: [...names].join(" · "), about: briefOf(message), picture };
 }
 
 /** Its picture, and two lines. */

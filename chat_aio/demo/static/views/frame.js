@@ -65,9 +65,11 @@ export class Frame {
     this.#showAbout(open);
   }
 
-  /** Say something that is not about one place; an empty text takes it away. */
-  notify(words) {
+  /** Say something that is not about one place; an empty text takes it away. What the reader has
+   * done themselves `isDone`, and no problem. */
+  notify(words, { isDone = false } = {}) {
     setText(this.#notice, words);
+    setAttribute(this.#notice, "data-done", isDone);
   }
 
   /** Below the title: whether the other user is online, or the members of a group. */

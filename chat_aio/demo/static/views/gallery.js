@@ -2,11 +2,12 @@
 
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { imageKeyOf } from "../../../browser/messages.js";
+import { Zoom } from "../../../browser/zoom.js";
+import { icon } from "../icons.js";
 import { shortMomentOf } from "../times.js";
 import { direction, say } from "../words.js";
 import { sizeOf } from "./attachments.js";
 import { Dialog } from "./dialog.js";
-import { smallButton } from "./section.js";
 
 const FORWARD = direction === "rtl" ? "ArrowLeft" : "ArrowRight";
 const BACK = direction === "rtl" ? "ArrowRight" : "ArrowLeft";
@@ -16,8 +17,9 @@ export class Gallery {
   #about = element("p", { class: "terms", dir: "auto" });
   #position = element("p", { class: "terms", role: "status" });
   #problem = element("p", { class: "problem", role: "alert" });
-  #back = smallButton(say("gallery.back"), () => this.#step(-1));
-  #forward = smallButton(say("gallery.forward"), () => this.#step(1));
+  #zoom = new Zoom(this.#frame);
+  #back = sideButton("previous", say("gallery.back"), () => this.#step(-1));
+  #forward = sideButton("next", say("gallery.forward"), () => this.#step(1));
   #download = element("a", { class: "quiet small" }, say("gallery.download"));
   #dialog;
   #people;
@@ -35,6 +37,10 @@ export class Gallery {
     this.#dialog = new Dialog(given, this.#frame, ...words, acts);
     this.#dialog.onKey((event) => this.#pressed(event));
     this.#dialog.onClose(() => this.#leave());
+    // Around the image there is nothing else.
+    this.#frame.addEventListener("click", ({ target }) => {
+      if (target === this.#frame) this.#dialog.close();
+    });
   }
 
   /** `read()` are the images as they are now, {key, message, attachment}. */
@@ -60,9 +66,9 @@ export class Gallery {
 
   #pressed(event) {
     const step = { [FORWARD]: 1, [BACK]: -1 }[event.key];
-    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    this.#step(step);
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (step) this.#step(step);
+    if (step || this.#zoom.takes(event)) event.preventDefault();
   }
 
   #step(step) {
@@ -104,6 +110,7 @@ export class Gallery {
       if (asked === this.#key) setText(this.#problem, say("gallery.failed"));
     });
     this.#frame.replaceChildren(image);
+    this.#zoom.take(image);
     const url = await this.#urlOf(id);
     if (asked !== this.#key) return;
     setAttribute(this.#download, "download", name);
@@ -115,4 +122,9 @@ export class Gallery {
     this.#key = null;
     this.#frame.replaceChildren();
   }
+}
+
+function sideButton(name, label, onclick) {
+  const fields = { type: "button", class: `icon side ${name}`, "aria-label": label, title: label };
+  return element("button", { ...fields, onclick }, icon(name));
 }

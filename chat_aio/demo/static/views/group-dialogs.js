@@ -33,22 +33,32 @@ export function makeGroupDialog(people, create) {
     field(say("group.visibility"), visibility),
     field(say("group.joinPolicy"), joinPolicy),
   );
+  // Enter in the name makes a group, and may come before the members are chosen.
+  let isAloneMeant = false;
+  const requireSomebody = (userIds) => {
+    if (userIds.length > 0 || isAloneMeant) return;
+    isAloneMeant = true;
+    throw new Error(say("group.onlyYou"));
+  };
   const follow = () => followVisibility(visibility, joinPolicy);
   visibility.addEventListener("change", follow);
   // The form is reset when it opens; then it is private.
   document.querySelector("#new-group").addEventListener("click", () => {
     dialog.open();
+    isAloneMeant = false;
     follow();
   });
   dialog.onSubmit((given) =>
-    dialog.finish(() =>
-      create({
+    dialog.finish(() => {
+      const userIds = given.getAll("member");
+      requireSomebody(userIds);
+      return create({
         name: given.get("name").trim() || undefined,
-        userIds: given.getAll("member"),
+        userIds,
         visibility: given.get("visibility"),
         joinPolicy: given.get("joinPolicy") ?? undefined,
-      }),
-    ),
+      });
+    }),
   );
 }
 

@@ -85,6 +85,12 @@ export function kindOf({ visibility, joinPolicy }) {
   return joinPolicy === "open" ? say("group.isOpen") : say("group.isApproval");
 }
 
+/** How one comes back into a group that one leaves. */
+export function wayBackTo({ visibility, joinPolicy }) {
+  if (visibility !== "public") return say("members.leaveAbout");
+  return joinPolicy === "open" ? say("members.leaveOpen") : say("members.leaveApproval");
+}
+
 /** Why a conversation is not there any more; `removedBy` is null where that is not known. */
 export function goneFrom(conversation, removedBy, people) {
   if (!conversation || removedBy === null) return say("gone.notOpen");

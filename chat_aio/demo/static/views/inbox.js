@@ -1,5 +1,6 @@
 /** The screens of threads and of mentions: what concerns one in all conversations. */
 
+import { briefOf } from "../brief.js";
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
@@ -156,7 +157,7 @@ class InboxRow {
     setAvatar(this.#avatar, state);
     setText(this.#title, title);
     setText(this.#sender, `${sender}:`);
-    setText(this.#body, message.deletedAt ? say("message.deleted") : message.body);
+    setText(this.#body, message.deletedAt ? say("message.deleted") : briefOf(message));
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", at);
     setAttribute(this.#time, "title", momentOf(at));

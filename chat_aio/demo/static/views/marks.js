@@ -1,6 +1,7 @@
 /** The rows between messages. */
 
 import { element, setAttribute, setText } from "../../../browser/dom.js";
+import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 
 /** With so few unread messages, their end is as near as a button. */
@@ -54,11 +55,11 @@ export class HistoryRow {
     });
   }
 
-  /** `phase` is "beginning", "loading", "failed" or "retrying". */
-  show({ phase, beginning }) {
+  /** `phase` is "beginning", "loading", "failed" (with its `error`) or "retrying". */
+  show({ phase, beginning, error }) {
     const words = {
       beginning,
-      failed: say("timeline.failed"),
+      failed: [say("timeline.failed"), error && problemOf(error)].filter(Boolean).join(" "),
       loading: say("common.loading"),
       retrying: say("common.loading"),
     };

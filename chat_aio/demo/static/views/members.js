@@ -4,7 +4,7 @@ import { element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { say } from "../words.js";
 import { AddPeopleDialog, ConfirmDialog } from "./group-dialogs.js";
-import { countOf } from "./group-words.js";
+import { countOf, wayBackTo } from "./group-words.js";
 import { Menu } from "./popovers.js";
 import { picturedWithDot } from "./presence-mark.js";
 import { Section, smallButton } from "./section.js";
@@ -12,7 +12,7 @@ import { Section, smallButton } from "./section.js";
 export class MembersSection {
   #list = element("ul", { class: "persons" });
   #add = smallButton(say("members.add"), () => this.#adding.open(this.#group));
-  #leave = smallButton(say("members.leave"), () => this.#askToLeave());
+  #leave = smallButton(say("members.leave"), () => this.#askToLeave(), { class: "quiet small danger" });
   #menu = new Menu("#person-menu");
   #confirm = new ConfirmDialog(() => this.#section.keepFocus());
   #adding;
@@ -22,6 +22,8 @@ export class MembersSection {
   #groups;
   #presence;
   #group = null;
+  /** The button to leave, for the end of the details. */
+  end;
 
   constructor(people, groups, presence) {
     this.#people = people;
@@ -30,7 +32,9 @@ export class MembersSection {
     this.#adding = new AddPeopleDialog(people, (group, userIds) => groups.add(group, userIds));
     const act = (userId, button) => this.#menu.open(button, this.#itemsFor(userId));
     this.#rows = new Rows(this.#list, { act });
-    this.#section = new Section(say("members.title"), [this.#add], this.#list, this.#leave);
+    this.#section = new Section(say("members.title"), [this.#add], this.#list);
+    // Below all else: it is the last that one does.
+    this.end = element("div", { class: "section ending" }, this.#leave);
     this.node = this.#section.node;
   }
 
@@ -89,7 +93,7 @@ export class MembersSection {
   #askToLeave() {
     const group = this.#group;
     const heading = say("members.leaveTitle", { title: this.#people.titleOf(group) });
-    const words = say("members.leaveAbout");
+    const words = wayBackTo(group);
     const question = { heading, words, submit: say("members.leaveNow") };
     this.#confirm.open(question, () => this.#groups.leave(group));
   }

@@ -1,6 +1,7 @@
 /** The parts of a message besides its body: its source, the quoted message, reactions. */
 
 import { element, setAttribute, setText } from "../../../browser/dom.js";
+import { plainOf } from "../../../browser/plain.js";
 import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
 import { listOf, numberOf, say } from "../words.js";
@@ -57,7 +58,7 @@ export class Quote {
     if (!preview) return;
     const { senderId, excerpt, deleted } = preview;
     setText(this.#author, senderId ? this.#people.nameOf(senderId) : "");
-    setText(this.#text, deleted ? say("message.deletedQuote") : excerpt.replace(/\s+/gu, " "));
+    setText(this.#text, deleted ? say("message.deletedQuote") : plainOf(excerpt));
     setAttribute(this.node, "data-deleted", deleted);
     this.node.style.setProperty("--hue", this.#people.hueOf(senderId));
   }

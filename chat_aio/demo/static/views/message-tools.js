@@ -31,7 +31,7 @@ export class MessageTools {
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is the composer, `needs.report(message)` opens the dialog,
    * `needs.groups` pins, `needs.kept` is the storage of the browser, `needs.urlOf(id)` the address
-   * of a file, `needs.receipts` has the receipts of own messages, `needs.desk` is the moderators'.
+   * of a file, `needs.readings` marks messages as unread, `needs.receipts` has the receipts of own messages, `needs.desk` is the moderators'.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -115,6 +115,7 @@ export class MessageTools {
     const more = [
       { name: "copy", label: say("message.copyText"), act: () => copy(message.body) },
       { name: "link", label: say("message.copyLink"), act: () => copy(linkTo(message)) },
+      ...this.#unreading(message, composer),
       ...this.#pinning(message, composer),
       ...this.#looking(message),
     ];
@@ -137,6 +138,14 @@ export class MessageTools {
     if (!this.#people.isModerator || !isChanged) return [];
     const act = () => this.#versions.open(message);
     return [{ name: "versions", label: say("message.versions"), act }];
+  }
+
+  /** A reply that is only in its thread has that thread's read state. */
+  #unreading(message, composer) {
+    if (!isInMain(message) || message.conversationId !== this.#store.openId) return [];
+    const mark = () => this.#needs.readings.markUnread(message);
+    const act = () => mark().catch((error) => composer().complain(problemOf(error)));
+    return [{ name: "unread", label: say("message.markUnread"), act }];
   }
 
   /** In a direct conversation the mark next to the time is enough. */

@@ -1,6 +1,7 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { isNamedAfterFiles } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { Attachments } from "./attachments.js";
@@ -23,6 +24,8 @@ export class MessageRow {
   #chips = element("div", {
     ...{ class: "chips", role: "group", "aria-label": say("message.reactions") },
   });
+  #retry;
+  #rewrite;
   #clientMessageId = null;
   #origin;
   #quote;
@@ -35,9 +38,11 @@ export class MessageRow {
     const about = (act) => () => act(this.#clientMessageId);
     const link = (words, onclick) =>
       element("button", { type: "button", class: "link", onclick }, words);
+    this.#retry = link(say("message.retry"), about(tools.retry));
+    this.#rewrite = link(say("message.edit"), about(tools.rewrite));
     this.#actions.append(
-      link(say("message.retry"), about(tools.retry)),
-      link(say("message.edit"), about(tools.rewrite)),
+      this.#retry,
+      this.#rewrite,
       link(say("message.discard"), about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);
@@ -50,6 +55,13 @@ export class MessageRow {
     const toggle = withMessage(tools.toggleReaction);
     this.#reactions = new Rows(this.#chips, { people: tools.people, toggle });
     this.node = this.#made();
+    this.node.addEventListener("contextmenu", (event) => this.#openMenu(event));
+  }
+
+  /** In place of the browser's menu, which is for links, images and selected text. */
+  #openMenu(event) {
+    const isOthers = event.target.closest("a, img, textarea") || !getSelection().isCollapsed;
+    if (!isOthers && this.#toolbar.openMenu()) event.preventDefault();
   }
 
   show(state) {
@@ -68,6 +80,7 @@ export class MessageRow {
     setText(this.#author, author);
     setAttribute(this.node, "aria-label", say("message.by", { author, time: state.time }));
     this.#body.show(state);
+    this.#body.node.hidden = !isDeleted && isNamedAfterFiles(state);
     this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
     this.#origin.show(state);
@@ -112,11 +125,22 @@ export class MessageRow {
     setAttribute(this.#time, "title", state.moment);
     this.#ticks.show(state);
     setText(this.#note, noteOf(state));
-    this.#actions.hidden = state.sending !== "failed";
+    const { sending } = state;
+    this.#actions.hidden = !["failed", "held", "waiting"].includes(sending);
+    this.#retry.hidden = sending !== "failed";
+    this.#rewrite.hidden = sending === "held";
   }
 }
 
 function noteOf({ sending, problem }) {
   if (sending === "pending") return say("message.sending");
+  if (sending === "held") return `${say("message.held")} ${problemOf(problem)}`;
+  if (sending === "waiting") return waitingNote(problem);
   return sending === "failed" ? `${say("message.notSent")} ${problemOf(problem)}` : "";
+}
+
+/** Kept from an earlier page, it has no problem. */
+function waitingNote(problem) {
+  const isOffline = !problem || problem.code === "UNREACHABLE";
+  return isOffline ? say("message.offline") : `${say("message.waiting")} ${problemOf(problem)}`;
 }

@@ -1,5 +1,6 @@
 /** The system's own notifications, for messages that come while the page is not looked at. */
 
+import { briefOf } from "../brief.js";
 import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { direction, language, say } from "../words.js";
@@ -38,8 +39,9 @@ export class SystemNotifications {
     const isLoud = conversation.visibility === "public" && !isMeant;
     if (this.#store.mutedIds.has(conversationId) || isLoud) return;
     const title = this.#people.titleOf(conversation);
-    const said = { name: this.#people.nameOf(senderId), text: message.body };
-    const body = conversation.type === "direct" ? message.body : say("list.preview", said);
+    const text = briefOf(message);
+    const said = { name: this.#people.nameOf(senderId), text };
+    const body = conversation.type === "direct" ? text : say("list.preview", said);
     // One for each conversation: its newest message takes the place of the one before.
     const shown = new Notification(title, {
       ...{ body: body.slice(0, MOST_LETTERS), tag: conversationId },

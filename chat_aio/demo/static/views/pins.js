@@ -1,5 +1,6 @@
 /** The pinned messages of a conversation: each is a link to its place. */
 
+import { briefOf } from "../brief.js";
 import { element, Rows, setText } from "../../../browser/dom.js";
 import { momentOf } from "../times.js";
 import { say } from "../words.js";
@@ -103,7 +104,7 @@ class PinRow {
     setText(this.#name, name);
     setText(this.#time, momentOf(message.createdAt));
     this.#time.setAttribute("datetime", message.createdAt);
-    setText(this.#body, message.deletedAt ? say("pins.deleted") : message.body);
+    setText(this.#body, message.deletedAt ? say("pins.deleted") : briefOf(message));
     this.#unpin.hidden = !mayPin;
     this.#go.setAttribute("aria-label", say("pins.showOf", { name }));
     this.#unpin.setAttribute("aria-label", say("pins.unpinOf", { name }));

@@ -1,7 +1,7 @@
 /** Reporting a message, a person or a group to the moderators. */
 
+import { briefOf } from "../brief.js";
 import { element, setText } from "../../../browser/dom.js";
-import { previewOf } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";
 
@@ -34,7 +34,7 @@ export class ReportDialog {
 
   openForMessage(message) {
     const target = { targetType: "message", targetId: message.id };
-    this.#open(say("report.message"), target, previewOf(message).excerpt);
+    this.#open(say("report.message"), target, briefOf(message));
   }
 
   openForUser(userId, name) {

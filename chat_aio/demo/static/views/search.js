@@ -4,6 +4,7 @@ import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../.
 import { excerpted, highlighted } from "../terms.js";
 import { agoOf, momentOf } from "../times.js";
 import { later } from "../../../browser/tasks.js";
+import { plainOf } from "../../../browser/plain.js";
 import { say } from "../words.js";
 import { FoundPlaceRow, shownOf } from "./found.js";
 import { showMore } from "./section.js";
@@ -60,7 +61,7 @@ export class SearchView {
   }
 
   show() {
-    const { isActive, results, nextCursor, isLoading, query } = this.#search;
+    const { isActive, results, nextCursor, isLoading, words: query } = this.#search;
     const { open } = this.#store;
     setAttribute(this.#app, "data-searching", isActive || this.#isOpened);
     this.#panel.hidden = !isActive;
@@ -170,7 +171,7 @@ class FoundRow {
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", message.createdAt);
     setAttribute(this.#time, "title", momentOf(message.createdAt));
-    const pieces = excerpted(highlighted(message.body, query));
+    const pieces = excerpted(highlighted(plainOf(message.body, { isWhole: true }), query));
     this.#body.replaceChildren(
       ...pieces.map(({ text, isFound }) => (isFound ? element("mark", {}, text) : text)),
     );

@@ -193,18 +193,18 @@ function dayRow(iso) {
   return { kind: "day", key: `day:${dayKeyOf(iso)}`, state: { words: dayOf(iso), iso } };
 }
 
-function historyRow({ failed, older, isLoaded, isAsking }, beginning) {
+function historyRow({ failed, problem: error, older, isLoaded, isAsking }, beginning) {
   const isBeginning = isLoaded && older === null;
   const hasFailed = failed !== null && failed !== "newer";
   const problem = isAsking ? "retrying" : "failed";
   const phase = hasFailed ? problem : isBeginning ? "beginning" : "loading";
-  return { kind: "history", key: "history", state: { phase, beginning } };
+  return { kind: "history", key: "history", state: { phase, beginning, error } };
 }
 
 /** Below the newest message that is held, where there are others. */
-function endRow({ failed, newer, isReady, isAsking }) {
+function endRow({ failed, problem: error, newer, isReady, isAsking }) {
   if (newer === null || !isReady) return [];
   const problem = isAsking ? "retrying" : "failed";
   const phase = failed === "newer" ? problem : "loading";
-  return [{ kind: "history", key: "end", state: { phase, beginning: "" } }];
+  return [{ kind: "history", key: "end", state: { phase, beginning: "", error } }];
 }

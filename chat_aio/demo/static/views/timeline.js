@@ -157,9 +157,12 @@ export class TimelineView {
     return messages[countEndingBy(messages, scrollTop + clientHeight) - 1];
   }
 
-  /** With more unread messages than fit, begin at the first of them. */
-  #goToFirstUnread({ unread }) {
-    this.#position.openAt(unread.firstId && this.#rows.nodeOf(unreadKey(unread.firstId)));
+  /** With more unread messages than fit, begin at the first of them; without any, where the reader
+   * has left. */
+  #goToFirstUnread({ unread, seenId, seenOffset }) {
+    const left = !unread.firstId && seenId && this.#messages.find(({ dataset }) => dataset.id === seenId);
+    if (left) this.#position.returnTo(left, seenOffset);
+    else this.#position.openAt(unread.firstId && this.#rows.nodeOf(unreadKey(unread.firstId)));
     if (!this.#position.isFollowing) this.#tools.moved();
     this.#scrolled();
   }
@@ -197,7 +200,9 @@ export class TimelineView {
     if (!this.#shown.isLoaded) return;
     timeline.isFollowed = this.#position.isFollowing;
     const isAtEnd = this.#position.isFollowing && this.#shown.isAtNewest;
-    timeline.seenId = isAtEnd ? null : (this.#firstInView()?.dataset.id ?? null);
+    const first = isAtEnd ? null : this.#firstInView();
+    timeline.seenId = first?.dataset.id ?? null;
+    timeline.seenOffset = first ? first.offsetTop - this.#log.scrollTop : 0;
     const last = this.#lastInView()?.dataset.id;
     if (last && this.#isBeforeEyes) this.#tools.saw(last);
   }

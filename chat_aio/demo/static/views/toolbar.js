@@ -30,6 +30,12 @@ export class Toolbar {
     this.#more.setAttribute("aria-haspopup", "menu");
   }
 
+  /** Open the menu, if there is one; returns whether there is. */
+  openMenu() {
+    if (!this.node.hidden) this.#more.click();
+    return !this.node.hidden;
+  }
+
   /** Deleted messages have only the menu, if it has entries for the user. */
   show({ isHidden, isDeleted }) {
     this.node.hidden = isHidden;

@@ -1,7 +1,7 @@
 /** Below the messages: the typing users. The line is always there, so that nothing moves. */
 
 import { setText } from "../../../browser/dom.js";
-import { listOf, say } from "../words.js";
+import { typingWords } from "../brief.js";
 
 export class TypingLine {
   #line = document.querySelector("#typing");
@@ -17,12 +17,6 @@ export class TypingLine {
 
   show() {
     const ids = this.#typing.idsIn(this.#store.openId);
-    setText(this.#line, wordsOf(ids.map((id) => this.#people.nameOf(id))));
+    setText(this.#line, typingWords(ids.map((id) => this.#people.nameOf(id))));
   }
-}
-
-function wordsOf(names) {
-  if (names.length === 0) return "";
-  if (names.length > 2) return say("typing.several");
-  return say("typing.names", { count: names.length, names: listOf(names) });
 }

@@ -2,6 +2,7 @@
 
 export const firstSteps = {
   "steps.title": "Die ersten Schritte",
+  "steps.tour": "Lies den Rundgang „{name}“.",
   "steps.window": "Öffne ein zweites Fenster als {name}.",
   "steps.write": "Schreib {name} eine Nachricht und sieh, wie sie sofort ankommt.",
   "steps.mount": "Binde den Chat in deine App ein.",

@@ -4,6 +4,9 @@ export const groups = {
   // A group, and how it is found, joined and written to
   "group.new": "Neue Gruppe",
   "group.create": "Gruppe erstellen",
+  "group.onlyYou":
+    "Es ist sonst niemand ausgewählt. Wähle Mitglieder, oder erstelle die Gruppe noch einmal, um " +
+    "zunächst allein darin zu sein.",
   "group.name": "Name",
   "group.nameless": "Gruppe ohne Namen",
   "group.members": "Mitglieder",
@@ -90,6 +93,8 @@ export const groups = {
   "members.leave": "Gruppe verlassen",
   "members.leaveTitle": "{title} verlassen?",
   "members.leaveAbout": "Du kannst zurückkommen, wenn dich jemand wieder hereinlässt.",
+  "members.leaveOpen": "Die Gruppe bleibt unter den Kanälen, und du kannst jederzeit wieder beitreten.",
+  "members.leaveApproval": "Die Gruppe bleibt unter den Kanälen, und du kannst wieder um Aufnahme bitten.",
   "members.leaveNow": "Verlassen",
 
   // Join requests and bans of a group

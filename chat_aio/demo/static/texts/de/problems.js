@@ -5,6 +5,7 @@ export const problems = {
     one: "Langsamer Modus: Versuche es in {count} Sekunde noch einmal.",
     other: "Langsamer Modus: Versuche es in {count} Sekunden noch einmal.",
   },
+  "refused.late": "Der Chat hat nicht rechtzeitig geantwortet. Er wird von selbst noch einmal gefragt.",
   "refused.invalid": "Die Eingabe wurde nicht angenommen.",
   "problem.UNREACHABLE": "Der Chat ist nicht erreichbar.",
   "problem.ALREADY_PARTICIPANT": "Du bist schon in dieser Gruppe.",

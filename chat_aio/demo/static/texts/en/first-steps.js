@@ -2,6 +2,7 @@
 
 export const firstSteps = {
   "steps.title": "First steps",
+  "steps.tour": "Read the tour, “{name}”.",
   "steps.window": "Open a second window as {name}.",
   "steps.write": "Write to {name}, and see it arrive there at once.",
   "steps.mount": "Mount the chat in your app.",

@@ -4,6 +4,8 @@ export const groups = {
   // A group, and how it is found, joined and written to
   "group.new": "New group",
   "group.create": "Create group",
+  "group.onlyYou":
+    "Nobody else is chosen. Choose members, or create the group again to be alone in it for now.",
   "group.name": "Name",
   "group.nameless": "A group without a name",
   "group.members": "Members",
@@ -85,6 +87,8 @@ export const groups = {
   "members.leave": "Leave the group",
   "members.leaveTitle": "Leave {title}?",
   "members.leaveAbout": "You can come back when somebody lets you in again.",
+  "members.leaveOpen": "It stays among the channels, and you can join again at any time.",
+  "members.leaveApproval": "It stays among the channels, and you can ask to join again.",
   "members.leaveNow": "Leave",
 
   // Join requests and bans of a group

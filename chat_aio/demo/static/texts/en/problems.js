@@ -5,6 +5,7 @@ export const problems = {
     one: "Slow mode: try again in {count} second.",
     other: "Slow mode: try again in {count} seconds.",
   },
+  "refused.late": "The chat took too long to answer. It is tried again by itself.",
   "refused.invalid": "The service did not accept this.",
   "problem.UNREACHABLE": "The chat is out of reach.",
   "problem.ALREADY_PARTICIPANT": "You are already in this group.",
