@@ -6,7 +6,7 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -83,16 +83,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[STACK] = runner, mongod, folder
 
 
-def pytest_collection() -> None:
-    """No garbage is looked for while all tests are loaded: there is hardly any."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Loaded modules stay to the end: no search for garbage goes through them, now or later."""
     gc.disable()
-
-
-def pytest_collection_finish() -> None:
-    """Loaded modules stay to the end: each search for garbage would go through all of them."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _place() -> Path | None:

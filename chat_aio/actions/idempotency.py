@@ -16,20 +16,33 @@ from chat_aio.errors import MessageConflict, MessageHeld
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
 from chat_aio.schema import inputs
-from chat_aio.schema.models import Message
+from chat_aio.schema.models import Message, OptionalFields
 from chat_aio.store import held_messages, messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import message_from
+from chat_aio.store.mapping import Parents, message_from, message_json
 from chat_aio.store.messages import RequestKey
 from chat_aio.store.shapes import readable
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message, and whether an earlier request with the same idempotency key has stored it."""
+    """A message, and whether an earlier request with the same idempotency key has stored it.
 
-    message: Message
+    Callers in process get an object; HTTP gets JSON, for which no object is made (decision 0053).
+    """
+
+    document: MessageDocument
+    parents: Parents
+    optional: OptionalFields
     repeated: bool
+
+    @property
+    def message(self) -> Message:
+        return message_from(self.document, self.parents, self.optional)
+
+    def json(self) -> bytes:
+        """The JSON of `message`."""
+        return message_json(self.document, self.parents, self.optional)
 
 
 def request_key(
@@ -70,4 +83,4 @@ async def repeated(context: Context, stored: MessageDocument, hashed: bytes) -> 
         raise MessageConflict
     notify(context.observers, Observer.message_sent, "repeated")
     parents = await load_parents_of_own(context, stored["senderId"], stored)
-    return Sent(message_from(stored, parents, context.database.optional_fields), repeated=True)
+    return Sent(stored, parents, context.database.optional_fields, repeated=True)

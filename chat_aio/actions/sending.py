@@ -41,11 +41,7 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Attachment, Role
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import (
-    Parents,
-    bare_message_from,
-    message_from,
-)
+from chat_aio.store.mapping import Parents, bare_message_from
 from chat_aio.store.messages import Place
 from chat_aio.store.numbering import Appended, EpochChanged
 from chat_aio.store.snapshots import Snapshot
@@ -190,7 +186,8 @@ async def post(
         await recheck()
     if agreed.body != outgoing.content.body:
         outgoing = replace(outgoing, terms=None)  # They are the terms of the previous body.
-    outgoing = replace(outgoing, content=agreed)
+    if agreed is not outgoing.content:
+        outgoing = replace(outgoing, content=agreed)
     if isinstance(verdict, Hold):
         await hold_message(context, outgoing, verdict.reason)
     sent = await put(context, outgoing)
@@ -235,9 +232,10 @@ async def put(context: Context, outgoing: Outgoing) -> Sent:
     if appended.repeated:
         return await repeated(context, appended.message, message["requestHash"])
     notify(context.observers, Observer.message_sent, "stored")
-    sent = message_from(appended.message, parents, context.database.optional_fields)
-    await notify_host(context, content.user_id, "created", sent, content.conversation)
-    return Sent(sent, repeated=False)
+    sent = Sent(appended.message, parents, context.database.optional_fields, repeated=False)
+    if context.hooks.after_message_mutation is not None:
+        await notify_host(context, content.user_id, "created", sent.message, content.conversation)
+    return sent
 
 
 async def _append(context: Context, outgoing: Outgoing, message: MessageDocument) -> Appended:

@@ -1,6 +1,6 @@
 export class ChatStore {
     /** @param {Chat} chat @param {ChatStoreOptions} options */
-    constructor(chat: Chat, { userId, onMessage, onGone, ...has }: ChatStoreOptions);
+    constructor(chat: Chat, { userId, onMessage, onGone, ...more }: ChatStoreOptions);
     userId: string;
     /** Open the stream, and fetch the list; once until it is closed. */
     start(): void;

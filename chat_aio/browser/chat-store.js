@@ -18,6 +18,7 @@ import { Session } from "./session.js";
 import { shownConversation, shownState, shownThread, shownTimeline } from "./view-models.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
+import { keepParts } from "./store-parts.js";
 import { ThreadReadMarks } from "./thread-read-marks.js";
 import { Timeline } from "./timeline.js";
 import { Users } from "./users.js";
@@ -137,20 +138,27 @@ export class ChatStore {
   #listeners = new Set();
 
   /** @param {Chat} chat @param {ChatStoreOptions} options */
-  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
-    const { hasDrafts = false, hasInbox = false } = has;
+  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...more }) {
+    const { hasDrafts = false, hasInbox = false } = more;
+    // For the views of the element: all that a session has to say, and parts of lists.
+    const { listeners = {}, keepsNewest = true, isListedEmpty } = /** @type {any} */ (more);
     this.#chat = chat;
     this.userId = userId;
     this.#readings = hasInbox ? new ThreadReadMarks(chat) : null;
     this.#known = { entries: new Entries(userId), userOf: this.user };
-    this.#store = new Store(userId, { keepsNewest: true });
+    this.#store = new Store(userId, { keepsNewest, isListedEmpty });
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
-      ...{ onMessage, hasDrafts, onJoinRequest: () => {}, onBan: () => {}, onReports: () => {} },
+      ...{ onJoinRequest: () => {}, onBan: () => {}, onReports: () => {}, ...listeners },
+      ...{ onMessage, hasDrafts },
       onUsers: (/** @type {{[userId: string]: User}} */ users) => this.#users.learn(users),
-      onGone: (/** @type {Conversation | null} */ gone) => onGone(gone?.id ?? null),
+      onGone: (/** @type {Conversation | null} */ gone, /** @type {any} */ by) => {
+        onGone(gone?.id ?? null);
+        listeners.onGone?.(gone, by);
+      },
     });
     this.#store.subscribe(() => this.#notify());
+    keepParts(this, { store: this.#store, session: this.#session, users: this.#users });
   }
 
   /** Open the stream, and fetch the list; once until it is closed. */

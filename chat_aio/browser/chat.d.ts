@@ -1226,8 +1226,8 @@ export type ResetEvent = {
 export type ChangedConversations = {
     name: string[];
     removed: string[];
-    metadata: string[];
     members: string[];
+    metadata: string[];
     reactions: string[];
     pins: string[];
     ownMarks: string[];

@@ -8,40 +8,56 @@
 
 import { Chat } from "./chat.js";
 import { ChatStore } from "./chat-store.js";
+import { element } from "./dom.js";
 import { FileSources } from "./file-sources.js";
+import { People } from "./people.js";
+import { AddressPlaces, InnerPlaces } from "./places.js";
+import { partsOf } from "./store-parts.js";
+import { sheet } from "./style/sheet.js";
 import { eachDay } from "./tasks.js";
-import { Frame } from "./element/frame.js";
-import { makeSheet } from "./element/style.js";
-import { languageAt } from "./element/words.js";
-import { Uploads } from "./uploads.js";
+import { Texts } from "./texts.js";
+import { ChatView } from "./view/chat-view.js";
+import { languageAt } from "./view/language-at.js";
+import { Shell } from "./view/shell.js";
 
 /** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
 /** @typedef {{[name: string]: string | {[form: string]: string}}} Words */
+/** @typedef {{id: string, name: string, picture?: string | null, bot?: boolean,
+ *   moderator?: boolean}} Person */
 
-const SHEET = makeSheet();
-const GIVEN = ["chat", "token", "words"];
+const GIVEN = ["chat", "people", "token", "words"];
+const LISTENERS = [
+  ...["onGone", "onJoinRequest", "onOpened", "onEvent", "onBan", "onReports", "onRefused"],
+];
+/** What `view="full"` has unless `features` says something else. */
+const FEATURES = [
+  ...["channels", "details", "drafts", "emoji", "files", "inbox", "moderation"],
+  ...["notifications", "presence", "previews", "reports", "search"],
+];
 
 /**
  * Attributes: `user` (the logged-in user; nothing is shown without), `base`, `token`, `lang`,
- * `inbox` and `files`, if the service has the option and the plugin Attachments, and
- * `conversation`, whose id is the only one that is shown.
+ * `conversation`, whose id is the only one that is shown, `view` ("conversation", "list" or
+ * "full"), `features` (names of further parts) and `address` (places are in
+ * the page's address, behind this name).
  * Events, which bubble:
- * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
- * `chat-aio:unauthorised` ({}) when the user is not logged in (any longer),
- * and `chat-aio:message` ({message}) for a new message that is not being read.
+ * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:title` ({title}),
+ * `chat-aio:status` ({status}), `chat-aio:banned`, `chat-aio:unauthorised` when the user is not logged
+ * in (any longer), and `chat-aio:message` ({message}) for a new
+ * message that is not being read.
  */
 export class ChatAio extends HTMLElement {
-  static observedAttributes = ["base", "user", "conversation", "lang", "inbox", "files"];
+  static observedAttributes = [
+    ...["base", "user", "conversation", "lang", "view", "features", "address"],
+  ];
 
   #root = this.attachShadow({ mode: "open" });
   /** @type {ChatStore | null} */
   #store = null;
-  /** @type {Frame | null} */
-  #frame = null;
   /** @type {any} */
-  #sources = null;
+  #view = null;
   /** @type {any} */
-  #uploads = null;
+  #shell = null;
   /** @type {string | null} */
   #openId = null;
   /** @type {Chat | null} */
@@ -50,6 +66,8 @@ export class ChatAio extends HTMLElement {
   #token = null;
   /** @type {Words} */
   #words = {};
+  /** @type {Person[]} */
+  #people = [];
   /** @type {{[name: string]: any}} */
   #dispatched = {};
   #isOutdated = false;
@@ -86,8 +104,20 @@ export class ChatAio extends HTMLElement {
     this.#token = token;
   }
 
-  /** Texts in place of the default ones, by their names in element/words-en.js; texts with a number
-   * may have forms, as Intl.PluralRules names them.
+  /** The people that one can write to; without, they are those of the conversations so far.
+   * @returns {Person[]} */
+  get people() {
+    return this.#people;
+  }
+
+  /** @param {Person[]} people */
+  set people(people) {
+    this.#people = people;
+    this.#beginAnew();
+  }
+
+  /** Texts in place of the default ones, by their names in texts/en; texts with a number may have
+   * forms, as Intl.PluralRules names them.
    * @returns {Words} */
   get words() {
     return this.#words;
@@ -101,7 +131,7 @@ export class ChatAio extends HTMLElement {
 
   connectedCallback() {
     this.#takeWhatWasGiven();
-    this.#root.adoptedStyleSheets = [SHEET];
+    this.#root.adoptedStyleSheets = [sheet];
     // Its attributes were set before, if it was in the page already.
     this.#beginAnew();
   }
@@ -123,14 +153,25 @@ export class ChatAio extends HTMLElement {
    * @param {string | null} conversationId
    * @returns {Promise<void>} */
   async open(conversationId) {
-    await this.store?.open(conversationId);
+    const { store } = this;
+    if (!this.hasAttribute("address")) await store?.open(conversationId);
+    else if (conversationId === null) this.#shell.places.go();
+    else this.#shell.places.go(conversationId);
   }
 
   /** Show the direct conversation with someone.
    * @param {string} otherUserId
    * @returns {Promise<void>} */
   async openDirect(otherUserId) {
-    await this.store?.openDirect(otherUserId);
+    const { store } = this;
+    if (this.hasAttribute("address")) await this.#view.openDirect(otherUserId);
+    else await store?.openDirect(otherUserId);
+  }
+
+  /** For `onError` of a client of your own: a banned user sees that at once.
+   * @param {{code: string}} error */
+  refused(error) {
+    this.#view?.refused(error);
   }
 
   /** Fields that the page has set before this class was defined. */
@@ -146,38 +187,89 @@ export class ChatAio extends HTMLElement {
     const userId = this.getAttribute("user");
     if (!this.isConnected || !userId) return;
     const base = this.getAttribute("base") ?? "/api/chat";
-    const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token) });
-    const onMessage = (/** @type {any} */ message) => this.#dispatch("message", { message });
-    const hasInbox = this.hasAttribute("inbox");
-    const store = new ChatStore(chat, { userId, onMessage, hasInbox });
+    const onError = (/** @type {any} */ error) => this.refused(error);
+    const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token), onError });
     const conversationId = this.getAttribute("conversation");
-    const lang = languageAt(this);
-    this.#store = store;
-    this.#sources = new FileSources(chat);
-    const hasFiles = this.hasAttribute("files");
-    this.#uploads = hasFiles ? new Uploads(chat, this.#show, { hasPreviews: false }) : null;
-    this.#frame = new Frame(store, {
-      ...{ lang, words: this.#words, isSingle: conversationId !== null },
-      ...{ sources: this.#sources, uploads: this.#uploads },
-      choose: (/** @type {string | null} */ id) => this.#choose(id),
+    const view = this.getAttribute("view") ?? (conversationId === null ? "list" : "conversation");
+    const features = this.#featuresOf(view);
+    const store = new ChatStore(chat, {
+      userId,
+      hasDrafts: features.includes("drafts"),
+      onMessage: (message) => this.#received(message),
+      .../** @type {any} */ ({
+        keepsNewest: false,
+        isListedEmpty: (/** @type {string} */ id) => this.#view?.isListedEmpty(id) ?? false,
+        listeners: this.#listeners,
+      }),
     });
-    this.#root.replaceChildren(this.#frame.node);
+    const root = this.#makeRoot(languageAt(this));
+    this.#store = store;
+    this.#shell = this.#makeShell(root, chat, { view, features });
+    const again = () => this.#beginAnew();
+    this.#view = new ChatView(this.#shell, chat, partsOf(store).session, { again });
+    this.#root.replaceChildren(root);
     store.subscribe(this.#show);
     document.addEventListener("visibilitychange", this.#show);
     this.#endDays = eachDay(this.#show);
     store.start();
+    this.#shell.places.start((/** @type {any} */ place) => this.#view?.goTo(place));
     if (conversationId) store.open(conversationId);
     this.#show();
+  }
+
+  /** @param {string} view @returns {string[]} */
+  #featuresOf(view) {
+    const usual = view === "full" ? FEATURES : ["emoji"];
+    const wanted = this.getAttribute("features")?.split(/\s+/u) ?? usual;
+    return view === "conversation" ? wanted : [...wanted, "list"];
+  }
+
+  /** Callbacks of the session, which is made before the views. */
+  get #listeners() {
+    const listen = (/** @type {string} */ name) => (/** @type {any[]} */ ...given) =>
+      this.#view?.listeners[name](...given);
+    return Object.fromEntries(LISTENERS.map((name) => [name, listen(name)]));
+  }
+
+  /** @param {string} lang */
+  #makeRoot(lang) {
+    const dir = lang ? new Texts(lang).direction : false;
+    return element("div", { class: "root", part: "root", lang: lang || false, dir });
+  }
+
+  /** @param {HTMLElement} root @param {Chat} chat
+   * @param {{view: string, features: string[]}} shown */
+  #makeShell(root, chat, { view, features }) {
+    const { store, users } = partsOf(/** @type {ChatStore} */ (this.#store));
+    const texts = new Texts(languageAt(this), this.#words);
+    const address = this.getAttribute("address");
+    const isListed = this.#people.length > 0;
+    return new Shell({
+      ...{ root, store, texts, features, isPage: view === "full" },
+      people: new People(store, users, texts, {
+        listed: this.#people,
+        isModerator: !isListed && features.includes("moderation") && this.hasAttribute("features"),
+      }),
+      places: address === null ? new InnerPlaces() : new AddressPlaces(address),
+      sources: new FileSources(chat),
+    });
+  }
+
+  /** @param {any} message */
+  #received(message) {
+    this.#view?.listeners.onMessage(message);
+    this.#dispatch("message", { message });
   }
 
   #end() {
     document.removeEventListener("visibilitychange", this.#show);
     this.#endDays();
-    const uploads = this.#uploads;
+    const view = this.#view;
     this.#store?.close();
-    this.#sources?.clear();
-    this.#store = this.#frame = this.#uploads = null;
-    uploads?.close();
+    this.#shell?.places.close();
+    this.#shell?.sources.clear();
+    this.#store = this.#view = this.#shell = null;
+    view?.close();
     this.#dispatched = {};
     this.#root.replaceChildren();
   }
@@ -196,33 +288,26 @@ export class ChatAio extends HTMLElement {
     this.#begin();
   }
 
-  /** @param {string | null} conversationId */
-  async #choose(conversationId) {
-    const store = this.#store;
-    const wasOpen = store?.state().openId;
-    store?.open(conversationId);
-    // The opened part is shown in the next turn.
-    await Promise.resolve();
-    this.#showAll();
-    this.#frame?.focus({ wasOpen });
-  }
-
   #showAll() {
     if (!this.#store) return;
     this.#letGo();
-    this.#frame?.show();
+    this.#view.show();
     const { unread, openId, status, problemCode } = this.#store.state();
-    if (status === "live" && this.#dispatched.status !== "live") this.#sources.tryAgain();
+    const { people, sources, store } = this.#shell;
+    const title = store.open ? people.titleOf(store.open) : "";
+    if (status === "live" && this.#dispatched.status !== "live") sources.tryAgain();
     this.#dispatchChanged("unread", unread, { total: unread });
     this.#dispatchChanged("open", openId, { conversationId: openId });
+    this.#dispatchChanged("title", title, { title });
     this.#dispatchChanged("status", status, { status });
+    if (store.isBanned) this.#dispatchChanged("banned", true, {});
     this.#dispatchSignedOut(problemCode === "UNAUTHENTICATED");
   }
 
   /** The browser need not keep the images of another conversation. */
   #letGo() {
     const openId = this.#store?.state().openId ?? null;
-    if (openId !== this.#openId) this.#sources.clear();
+    if (openId !== this.#openId) this.#shell.sources.clear();
     this.#openId = openId;
   }
 

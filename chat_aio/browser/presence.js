@@ -85,3 +85,6 @@ export class Presence {
     this.#changed();
   }
 }
+
+/** Where the service has no presence. */
+export const NO_PRESENCE = { of: () => UNKNOWN, watch() {} };

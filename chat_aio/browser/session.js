@@ -40,7 +40,7 @@ export class Session {
   /** The status of the stream, which may notice late that the browser is offline. */
   #streamStatus = "connecting";
   #isOffline = false;
-  #offline = () => this.#setOffline(true);
+  #offline = () => this.#lookOffline();
   #online = () => {
     this.#setOffline(false);
     this.reconnect();
@@ -146,6 +146,15 @@ export class Session {
     this.#stream?.close();
     this.sender.close();
     this.#rest();
+  }
+
+  /** A service on the same machine can be reached without a network. */
+  async #lookOffline() {
+    try {
+      await this.#chat.listConversations({ limit: 1 });
+    } catch ({ status }) {
+      if (status === 0 && globalThis.navigator?.onLine === false) this.#setOffline(true);
+    }
   }
 
   /** The stream may outlast a short outage: then nothing else tries again. */

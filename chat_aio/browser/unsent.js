@@ -5,10 +5,10 @@ export class UnsentTexts {
   /** A list asks for all of its conversations at every change. */
   #known = new Map();
 
-  /** `kept` is the storage of the browser, which other tabs share. */
-  constructor(kept) {
+  /** `kept` is the storage of the browser, which other tabs share, until `signal` ends that. */
+  constructor(kept, { signal }) {
     this.#kept = kept;
-    kept.onChange((name) => this.#known.delete(name));
+    kept.onChange((name) => this.#known.delete(name), { signal });
   }
 
   /** {text, mentions, replyTo}, or null. */

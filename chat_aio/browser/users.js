@@ -45,6 +45,11 @@ export class Users {
     this.#onChange();
   }
 
+  /** The known ones. */
+  get all() {
+    return [...this.#known.values()];
+  }
+
   /** {id, name, avatarUrl, isBot}; the name of an unknown user is the id. */
   get(userId) {
     if (!this.#known.has(userId) && !this.#unknown.has(userId)) this.#miss(userId);

@@ -60,7 +60,9 @@ class Pages:
             raise web.HTTPNotFound
         kind = "text/javascript" if name.endswith(".js") else "text/css"
         headers = {"Cache-Control": "max-age=31536000, immutable"}
-        return web.Response(text=bundle.files[name], content_type=kind, headers=headers)
+        response = web.Response(text=bundle.files[name], content_type=kind, headers=headers)
+        response.enable_compression()
+        return response
 
     def _current(self) -> Bundle:
         if self._bundle is None or self._bundle.made_of != ages(STATIC, BROWSER):

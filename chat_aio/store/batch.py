@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from pymongo import UpdateOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError
+from pymongo.errors import OperationFailure
 
 from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, SlowMode, StorageUnavailable
 from chat_aio.observability.dispatch import notify
@@ -21,7 +21,7 @@ from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import READ, Key, there_are, with_key
 from chat_aio.store.numbering import Appended, Draft, EpochChanged
-from chat_aio.store.transactions import Conflict, Session, Unchanged, attempt
+from chat_aio.store.transactions import Conflict, Session, Unchanged, attempt, write_in
 
 _DUPLICATE_KEY = 11000
 
@@ -134,14 +134,9 @@ async def _insert(
 ) -> None:
     """Insert messages; raises DuplicateWrite if a number or key is in use."""
     try:
-        if len(messages) == 1:  # The driver takes a third longer for a bulk write of one message.
-            await database.messages.insert_one(messages[0], session=session)
-        else:
-            await database.messages.insert_many(messages, session=session)
-    except DuplicateKeyError as error:
-        raise DuplicateWrite from unquoted(error)
-    except BulkWriteError as error:
-        if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
+        await write_in(session, database, {"insert": database.messages.name, "documents": messages})
+    except OperationFailure as error:
+        if error.code == _DUPLICATE_KEY:
             raise DuplicateWrite from unquoted(error)
         raise
 

@@ -27,7 +27,6 @@ _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields"
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
 FOLLOWED = ("conversations", "messages", "signals", "blocks", "bans")
-_WRITES = ("insert", "update", "replace", "delete")
 
 # CappedPositionLost, InvalidResumeToken, ChangeStreamFatalError and ChangeStreamHistoryLost.
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
@@ -196,19 +195,23 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
 
     It must always be the same: a stream cannot be resumed with another pipeline.
     """
+    # MongoDB compares every write of the database with it: plain branches take a third less time
+    # than inserts of all five collections with `$nor` imported messages.
     kept = [collection.name for collection in (database.conversations, database.messages)]
     whole = [collection.name for collection in (database.blocks, database.bans)]
     ours = [*kept, *whole, database.signals.name]
     unread = _UNREAD if timed else (*_UNREAD, "wallTime")
-    history = {"ns.coll": database.messages.name, "fullDocument.importedAt": {"$exists": True}}
+    rest = [database.conversations.name, database.signals.name]
+    live = {"fullDocument.importedAt": {"$exists": False}}
     stamped = {"updateDescription.updatedFields.change": {"$exists": True}}
     return [
         {
             "$match": {
                 "$or": [
-                    {"operationType": "insert", "ns.coll": {"$in": ours}, "$nor": [history]},
+                    {"operationType": "insert", "ns.coll": database.messages.name, **live},
+                    {"operationType": "insert", "ns.coll": {"$in": rest}},
                     {"operationType": "update", "ns.coll": {"$in": kept}, **stamped},
-                    {"operationType": {"$in": _WRITES}, "ns.coll": {"$in": whole}},
+                    {"ns.coll": {"$in": whole}},
                     {"operationType": {"$in": ["drop", "rename"]}, "ns.coll": {"$in": ours}},
                     {"operationType": {"$in": ["dropDatabase", "invalidate"]}},
                 ]

@@ -23,6 +23,9 @@ from chat_aio.store.transactions import Session, transact
 
 SHARED_AT_A_TIME = 100
 
+IDS_AT_ONCE = 10_000
+"""In one batch: by default MongoDB puts 101 rows into the first one."""
+
 _BAD_HINT = 2
 
 
@@ -101,7 +104,9 @@ async def ids_of_user(
         named = {"$elemMatch": {"userId": {"$in": [*with_any], "$ne": user_id}}}
         chosen["$or"] = [{"name": text}, {"participants": other}, {"participants": named}]
     found = await database.read(
-        lambda: database.conversations.find(chosen, {"_id": 1}).to_list(None)
+        lambda: database.conversations.find(chosen, {"_id": 1}, batch_size=IDS_AT_ONCE).to_list(
+            None
+        )
     )
     return [conversation["_id"] for conversation in found if isinstance(conversation["_id"], str)]
 

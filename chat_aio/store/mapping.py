@@ -117,6 +117,8 @@ def viewed_json(
 
 def view_from(participant: ParticipantDocument, head: CounterDocument) -> ConversationView:
     """A participant's view of the conversation that has this head."""
+    if "view" not in participant and "hiddenUpToSeq" not in participant:
+        return UNSET_VIEW  # Making one would take as long as the rest of a row.
     stored = participant.get("view", {})
     return ConversationView(
         archived=stored.get("archived", False),

@@ -14,7 +14,6 @@ from datetime import datetime
 from typing import Any, cast
 
 import orjson
-from pymongo import UpdateOne
 from pymongo.errors import PyMongoError
 
 from chat_aio.store.database import Database, is_type_mismatch, unquoted
@@ -22,7 +21,7 @@ from chat_aio.store.documents import ConversationDocument, CounterDocument, Mess
 from chat_aio.store.messages import Key
 from chat_aio.store.sent_counts import ADDABLE, WITHOUT_COUNTS, growth
 from chat_aio.store.shapes import WHOLE, readable
-from chat_aio.store.transactions import Session
+from chat_aio.store.transactions import Session, write_in
 
 BYTES_OF_A_TERM = 20
 BYTES_OF_AN_ENTRY = 200
@@ -166,14 +165,15 @@ async def _raise_counters(
             return {conversation_id: head}
     else:
         raises = [
-            UpdateOne(
-                {"_id": conversation_id, "epoch": epoch, **_NUMBERED, **chosen},
-                _raised(newest, now),
-            )
+            {
+                "q": {"_id": conversation_id, "epoch": epoch, **_NUMBERED, **chosen},
+                "u": _raised(newest, now),
+            }
             for conversation_id in sorted(groups)  # One lock order for all processes.
             for epoch, newest in [_newest(groups[conversation_id])]
         ]
-        await database.counters.bulk_write(raises, ordered=False, session=session)
+        update = {"update": database.counters.name, "updates": raises, "ordered": False}
+        await write_in(session, database, update)
     wanted = {"_id": {"$in": list(groups)}, **chosen}
     found = await database.counters.find(wanted, WITHOUT_COUNTS, session=session).to_list(None)
     heads = readable("counters", found)

@@ -1,7 +1,9 @@
 """The tokenizer of search: the terms of a text, and their tokens (specification 6.1)."""
 
+import re
 from collections.abc import Iterable
 from hashlib import sha256
+from zlib import crc32
 
 import regex
 
@@ -18,6 +20,8 @@ _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 _RUN = rf"[[\p{{L}}\p{{N}}]&&[{UNSPACED}]]"
 _WORD = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]]"
 _TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex.V1)
+
+_ASCII_TERM = re.compile("[0-9a-z]+")
 
 
 def search_fields(
@@ -41,6 +45,8 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
+    if text.isascii():  # The same, several times quicker.
+        return _ASCII_TERM.findall(text.lower(), 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]
     # Each term separately: the text after a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal(text), 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
@@ -90,16 +96,12 @@ def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
     """The tokens of entries in the text index: 30 bits of the conversation, so that its entries are
     neighbours there, and 20 of the entry in this conversation, so that a search does not read the
     same word in others (decision 0056)."""
-    # Hashed once for all entries of the conversation.
-    here = sha256(conversation_id.encode() + b"\0")
-    bits = int.from_bytes(here.digest()[:4], "big")
-    beginning = _PAIRS[bits >> 22] + _PAIRS[bits >> 12 & 1_023] + _PAIRS[bits >> 2 & 1_023]
+    here = int.from_bytes(sha256(conversation_id.encode()).digest()[:4], "big")
+    beginning = _PAIRS[here >> 22] + _PAIRS[here >> 12 & 1_023] + _PAIRS[here >> 2 & 1_023]
     tokens = []
     for entry in entries:
-        hashed = here.copy()
-        hashed.update(entry.encode())
-        bits = int.from_bytes(hashed.digest()[:3], "big")
-        tokens.append(beginning + _PAIRS[bits >> 14] + _PAIRS[bits >> 4 & 1_023])
+        bits = crc32(entry.encode(), here)  # A tenth of the time of a better hash.
+        tokens.append(beginning + _PAIRS[bits >> 22] + _PAIRS[bits >> 12 & 1_023])
     return tokens
 
 

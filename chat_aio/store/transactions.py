@@ -3,12 +3,12 @@ outcome."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo.errors import ConfigurationError, DuplicateKeyError, PyMongoError
+from pymongo.errors import ConfigurationError, DuplicateKeyError, PyMongoError, WriteError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
@@ -93,6 +93,16 @@ async def _attempt(database: Database, body: Body[T], deadline: float) -> tuple[
     if failure := committing.exception():
         raise failure
     return result, True
+
+
+async def write_in(session: Session, database: Database, command: Mapping[str, Any]) -> None:
+    """Run a write command in a transaction. Raises WriteError if a document cannot be written.
+
+    The driver's own methods handle each document in Python, for as long as everything else takes.
+    """
+    reply = await maybe_await(database.handle.command(command, session=session))
+    for failure in reply.get("writeErrors", ()):
+        raise WriteError(failure.get("errmsg", ""), failure.get("code"), failure)
 
 
 async def transact(database: Database, body: Body[T], *, deadline: float | None = None) -> T:

@@ -34,7 +34,7 @@ MOST_COUNTED = 100
 """Unread mentions of a conversation are counted up to this number."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Reader:
     """A conversation from the view of a participant: messages behind `start` are unread."""
 
@@ -64,7 +64,7 @@ async def count_unread(
     return {name: count.count for name, count in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unread:
     """The numbers of others' messages and of the reader's own messages in a conversation behind the
     seq `start`."""

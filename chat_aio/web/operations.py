@@ -160,7 +160,8 @@ class IdempotentOperation(Operation):
         return not answer.repeated
 
     async def reply(self, answer: Sent, turns: Turns) -> web.Response:
-        return reply(status=200 if answer.repeated else 201, message=answer.message)
+        body = b'{"message":%b}' % answer.json()
+        return reply_json(body, status=200 if answer.repeated else 201)
 
 
 class Opening(Operation):

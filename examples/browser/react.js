@@ -1,25 +1,26 @@
 // A chat with React, over the store. With a bundler the imports are
 //
-//   import { createElement, memo, useEffect, useState, useSyncExternalStore } from "react";
-//   import { createRoot } from "react-dom/client";
 //   import { Chat } from "chat-aio";
 //   import { ChatStore } from "chat-aio/store";
+//   import { ChatProvider, useChatStore, useTimeline } from "chat-aio/react";
 //
-// and use JSX in place of createElement.
+// and use JSX in place of createElement. Without one, the page's import map names React.
+import { createElement, memo, StrictMode, useState } from "react";
 import { Chat } from "/chat-aio/chat.js";
 import { ChatStore } from "/chat-aio/chat-store.js";
+import {
+  ChatProvider,
+  useChatState,
+  useChatStore,
+  useConversations,
+  useTimeline,
+  useViewing,
+} from "/chat-aio/react.js";
 
-const { createElement, memo, useEffect, useState, useSyncExternalStore } = React;
-
-/** A component's part of the store: it renders again only if that is another object. */
-function useChat(store, select) {
-  return useSyncExternalStore(store.subscribe, () => select(store));
-}
-
-function Conversations({ store }) {
-  const conversations = useChat(store, (chatStore) => chatStore.conversations());
-  const { openId } = useChat(store, (chatStore) => chatStore.state());
-  const rows = conversations.map(({ id, name, others, unread }) => {
+function Conversations() {
+  const store = useChatStore();
+  const { openId } = useChatState();
+  const rows = useConversations().map(({ id, name, others, unread }) => {
     const title = name ?? others.map((other) => other.name).join(", ");
     const isOpen = id === openId ? "true" : undefined;
     const onClick = () => store.open(id);
@@ -31,7 +32,8 @@ function Conversations({ store }) {
 }
 
 /** Most messages stay as they are when another one comes. */
-const Message = memo(function Message({ entry, author, store }) {
+const Message = memo(function Message({ entry, author }) {
+  const store = useChatStore();
   const note = { pending: " …", failed: " (not sent)", sent: "" }[entry.state];
   const react = { type: "button", onClick: () => store.react(entry, "👍"), "aria-label": "Like" };
   const likes = entry.reactions?.find((reaction) => reaction.emoji === "👍")?.count ?? 0;
@@ -39,12 +41,13 @@ const Message = memo(function Message({ entry, author, store }) {
   return createElement("li", {}, `${author}: ${entry.body}${note} `, button);
 });
 
-function Timeline({ store, id }) {
-  const { messages, hasOlder, typing } = useChat(store, (chatStore) => chatStore.timeline(id));
-  useEffect(() => store.setViewing(true), [store, id]);
+function Timeline({ id }) {
+  const store = useChatStore();
+  const { messages, hasOlder, typing } = useTimeline(id);
+  useViewing(true);
   const rows = messages.map((entry) => {
     const author = store.user(entry.senderId).name;
-    return createElement(Message, { key: entry.key, entry, author, store });
+    return createElement(Message, { key: entry.key, entry, author });
   });
   const older = { type: "button", onClick: () => store.loadOlder(id) };
   return createElement(
@@ -53,11 +56,12 @@ function Timeline({ store, id }) {
     hasOlder && createElement("button", older, "Older messages"),
     createElement("ul", { role: "log", "aria-label": "Messages" }, rows),
     createElement("p", { role: "status" }, typing.map((user) => `${user.name} …`)),
-    createElement(Composer, { store, id }),
+    createElement(Composer, { id }),
   );
 }
 
-function Composer({ store, id }) {
+function Composer({ id }) {
+  const store = useChatStore();
   const [body, setBody] = useState("");
   const onChange = ({ target }) => {
     setBody(target.value);
@@ -77,23 +81,19 @@ function Composer({ store, id }) {
   );
 }
 
-function App({ store }) {
-  const { openId, unread, status } = useChat(store, (chatStore) => chatStore.state());
-  useEffect(() => {
-    store.start();
-    return () => store.close();
-  }, [store]);
+function App() {
+  const { openId, unread, status } = useChatState();
   return createElement(
     "main",
     {},
     createElement("h1", {}, `Messages (${unread})`),
     status === "reconnecting" && createElement("p", {}, "No connection. Trying again…"),
-    createElement(Conversations, { store }),
-    openId !== null && createElement(Timeline, { store, id: openId, key: openId }),
+    createElement(Conversations),
+    openId !== null && createElement(Timeline, { id: openId, key: openId }),
   );
 }
 
 const place = document.querySelector("#app");
 const store = new ChatStore(new Chat("/api/chat"), { userId: place.dataset.user });
-const strict = createElement(React.StrictMode, {}, createElement(App, { store }));
-ReactDOM.createRoot(place).render(strict);
+const app = createElement(ChatProvider, { store }, createElement(App));
+ReactDOM.createRoot(place).render(createElement(StrictMode, {}, app));

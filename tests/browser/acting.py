@@ -6,12 +6,18 @@ from datetime import datetime, timedelta
 from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as NotClicked
 
+CHAT = "document.querySelector('chat-aio').shadowRoot"
+"""In scripts: the tree that has the nodes of the chat."""
 PATIENCE_SECONDS = 30
 POINTED_MS = 2_000
 
 
+# Tests ask for the list and the panels all the time. By role or label, Playwright goes through all
+# nodes of the page: with hundreds of messages in it, 20 to 30 ms for each look; so, a third of it.
+# Tests look for the list and the panels all the time. By role or label, Playwright goes through all
+# nodes of the page: 20 to 30 ms of the page's CPU with hundreds of messages.
 def main_list(page: Page) -> Locator:
-    return page.get_by_role("log", name="Messages", exact=True)
+    return page.locator('[role="log"][aria-label="Messages"]')
 
 
 def thread(page: Page) -> Locator:
@@ -26,7 +32,7 @@ def details(page: Page) -> Locator:
 
 def panel(page: Page, name: str) -> Locator:
     """What stands beside the conversation; on a phone it is the main thing."""
-    return page.locator(".beside").and_(page.get_by_label(name, exact=True))
+    return page.locator(".beside", has=page.locator(f'h2:text-is("{name}")'))
 
 
 def message(place: Locator, body: str) -> Locator:

@@ -24,7 +24,7 @@ def composer(page: Page) -> Locator:
 
 
 def messages(page: Page) -> Locator:
-    return page.get_by_role("log", name="Messages").locator(".message")
+    return page.get_by_role("log", name="Messages", exact=True).locator(".message")
 
 
 def shown(page: Page, body: str) -> Locator:

@@ -10,8 +10,19 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 EVERYTHING = {"runOnly": STANDARDS, "resultTypes": ["violations"]}
 COLOURS = {"runOnly": ["color-contrast"]}
-TOO_SMALL = r"""
+EVERYWHERE = r"""
+      const everywhere = (place, selector) => [...place.querySelectorAll("*")].flatMap((node) => [
+        ...(node.matches(selector) ? [node] : []),
+        ...(node.shadowRoot ? everywhere(node.shadowRoot, selector) : []),
+      ]);
+"""
+"""The nodes of a page, and of what is in its elements."""
+TOO_SMALL = (
+    """
     () => {
+"""
+    + EVERYWHERE
+    + r"""
       const reach = (node) => {
         const { width, height } = (node.closest("label") ?? node).getBoundingClientRect();
         return Math.min(width, height);
@@ -19,17 +30,22 @@ TOO_SMALL = r"""
       const isThere = (node) => node.checkVisibility({ visibilityProperty: true });
       const isInline = (node) =>
         getComputedStyle(node).display === "inline" || node.closest(".message") !== null;
-      const all = document.querySelectorAll(
+      const all = everywhere(document,
         "a[href], button, input, select, textarea, [role=option]");
-      return [...all]
+      return all
         .filter((node) => isThere(node) && reach(node) > 1)
         .filter((node) => reach(node) < (isInline(node) ? 24 : 44) - 0.1)
         .map((node) => `${node.outerHTML.slice(0, 70).replace(/\s+/g, " ")} has ${reach(node)} px`);
     }
 """
+)
 """What a finger has to hit: the label, where there is one."""
-UNSAID = r"""
+UNSAID = (
+    """
     (known) => {
+"""
+    + EVERYWHERE
+    + r"""
       const said = /⟦[^⟦⟧]*⟧/gu;
       const unsaidIn = (text) => {
         let rest = text;
@@ -40,7 +56,7 @@ UNSAID = r"""
       // An option is shown where its select is.
       const isThere = (node) =>
         (node.closest("select") ?? node).checkVisibility({ visibilityProperty: true });
-      const all = [...document.querySelectorAll("body, body *")]
+      const all = everywhere(document, "body, body *, :host *, .root, .root *")
         .filter((node) => isThere(node) && !node.closest(".avatar, .language select"));
       const written = (node) => [...node.childNodes]
         .filter((child) => child.nodeType === Node.TEXT_NODE)
@@ -56,8 +72,16 @@ UNSAID = r"""
       return [...new Set([document.title, ...found].filter(unsaidIn))];
     }
 """
+)
 """What stands in the page without brackets around it, and is none of the known words."""
-FITS = "document.documentElement.scrollWidth <= innerWidth"
+FITS = f"""
+    () => {{
+{EVERYWHERE}
+      const fits = ({{ scrollWidth, clientWidth }}) => scrollWidth <= clientWidth;
+      return document.documentElement.scrollWidth <= innerWidth
+        && everywhere(document, ".root").every(fits);
+    }}
+"""
 
 
 async def fits(page: Page) -> bool:

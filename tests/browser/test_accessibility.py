@@ -330,7 +330,7 @@ async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo
         await linus.get_by_role("menuitem", name=item).press("Enter")
         dialog = linus.get_by_role("dialog", name=name)
         await expect(dialog).to_be_visible()
-        assert await dialog.evaluate("node => node.contains(document.activeElement)")
+        assert await dialog.evaluate("node => node.contains(node.getRootNode().activeElement)")
         await linus.keyboard.press("Escape")
         await expect(dialog).to_be_hidden()
         await expect(more).to_be_focused()
@@ -340,23 +340,23 @@ async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo
 async def test_old_rows_stay_quiet_if_they_are_shown_twice(empty: Page) -> None:
     """The page may be drawn twice in one frame, the second time with nothing new."""
     script = """
-        const { Log } = await import("/browser/element/log.js");
-        class Row {
-          node = document.createElement("p");
-          show() {}
-        }
-        const tools = { say: (name) => name, moved() {}, older() {} };
-        const log = new Log(tools, "Messages");
+        const { Shell } = await import("/browser/view/shell.js");
+        const { TimelineView } = await import("/browser/view/timeline.js");
+        const { Texts } = await import("/browser/texts.js");
+        const shell = new Shell({ root: document.body, texts: new Texts("en") });
+        const timeline = { messages: [], newer: null, older: null, isReady: true, unread: {} };
+        const rows = [{ kind: "happening", key: "1", state: { words: "Ann left" } }];
+        const shown = { timeline, rows, drafts: [], unread: 0 };
+        const tools = { shell, moved() {}, older() {}, newer() {} };
+        const log = new TimelineView(shell, { name: "", label: "Messages" }, () => shown, tools);
         document.body.append(log.node);
         const region = document.querySelector("[role=log]");
         const heard = new Promise((resolve) => {
           const look = () => resolve(region.ariaLive);
           new MutationObserver(look).observe(region, { childList: true });
         });
-        const list = { isLoaded: true, isLoading: false, messages: [{ key: "1", state: "sent" }] };
-        const shown = { id: "1", list, rows: [{ key: "1", Row, state: {} }], unread: 0 };
-        log.show(shown);
-        log.show(shown);
+        log.show();
+        log.show();
         return heard;
     """
     assert await empty.evaluate(f"async () => {{ {script} }}") == "off"
@@ -403,7 +403,7 @@ async def hear(page: Page) -> None:
     await page.evaluate(
         """() => {
           globalThis.heard = [];
-          const log = document.querySelector("#timeline");
+          const log = document.querySelector("chat-aio").shadowRoot.querySelector("#timeline");
           new MutationObserver((changes) => {
             const added = changes.flatMap((change) => [...change.addedNodes]);
             for (const row of added.filter((node) => node.matches(".message"))) {

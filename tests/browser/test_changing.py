@@ -7,6 +7,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
+from tests.browser.places import visit as visit
 from tests.browser.serving import Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

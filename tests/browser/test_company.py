@@ -8,13 +8,14 @@ import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
 from chat_aio.plugins import typing_indicator
-from tests.browser.acting import act, choose, details, main_list, message, stop_time, write
+from tests.browser.acting import CHAT, act, choose, details, main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PLACES = "() => [...document.querySelectorAll('.message, #composer')].map(node => node.offsetTop)"
+PLACES = f"""() => [...{CHAT}.querySelectorAll('.message, #composer')]
+    .map((node) => node.offsetTop)"""
 
 
 def typing(page: Page) -> Locator:
@@ -145,7 +146,7 @@ async def test_without_a_connection_nobody_is_said_to_be_here(
 ) -> None:
     complaints.excuse("net::ERR_")
     conversation_id = await demo.direct("linus", "dennis")
-    await demo.direct("margaret", "dennis")
+    await demo.send("dennis", await demo.direct("margaret", "dennis"), "Hello")
     await visit("linus")
     dennis = await visit("dennis", conversation_id, port=cable.port)
     dots = dennis.get_by_title("Online").filter(visible=True)
@@ -214,13 +215,14 @@ async def test_in_a_group_it_is_said_how_many_have_read(visit: Visit, demo: Demo
 async def test_what_is_read_in_one_window_is_read_in_the_other(visit: Visit, demo: Demo) -> None:
     twin = await demo.twin()
     conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "none yet")
     beside = await visit("dennis", port=twin.port)
-    await expect(row(beside, "Linus")).to_contain_text("No messages yet")
+    await expect(row(beside, "Linus")).to_contain_text("You: none yet")
     await demo.send("linus", conversation_id, "one", "two")
     await expect(row(beside, "Linus").locator(".badge")).to_have_text("2 unread")
     await visit("dennis", conversation_id)
     await expect(row(beside, "Linus").locator(".badge")).to_be_hidden()
-    await demo.direct("margaret", "dennis")
+    await demo.send("margaret", await demo.direct("margaret", "dennis"), "Hello")
     await expect(row(beside, "Margaret")).to_be_visible()
 
 
@@ -235,16 +237,16 @@ async def test_who_has_read_a_message_is_said_by_name_and_live(visit: Visit, dem
     await expect(own.get_by_role("img")).to_have_accessible_name("Delivered to 1")
     await choose(own, "Read by…")
     dialog = linus.get_by_role("dialog", name="Who has read it")
-    part = {name: dialog.get_by_role("region", name=name) for name in ("Read", "Not yet")}
+    part = {name: dialog.get_by_role("group", name=name) for name in ("Read", "Not yet")}
     await expect(dialog.get_by_role("status")).to_have_text("Read by 0 of 3")
-    await expect(dialog.get_by_role("region", name="Delivered")).to_contain_text("Grace")
+    await expect(dialog.get_by_role("group", name="Delivered")).to_contain_text("Grace")
     await expect(part["Read"]).to_be_hidden()
     await expect(part["Not yet"].locator("li")).to_have_text([re.compile("Dennis$"), "MMargaret"])
     await twin.read_all("margaret", group_id)
     await expect(part["Read"].locator("li")).to_have_text([re.compile("Margaret$")])
     await twin.read_all("grace", group_id)
     await expect(dialog.get_by_role("status")).to_have_text("Read by 2 of 3")
-    await expect(dialog.get_by_role("region", name="Delivered")).to_be_hidden()
+    await expect(dialog.get_by_role("group", name="Delivered")).to_be_hidden()
     await linus.keyboard.press("Escape")
     await act(message(main_list(linus), "theirs"), "More actions")
     await expect(linus.get_by_role("menuitem", name="Read by…")).to_have_count(0)

@@ -106,7 +106,7 @@ async def test_a_message_is_removed_and_restored_for_everybody(visit: Visit, dem
     dennis, moderator = await visit("dennis", group_id), await visit(MODERATOR, "moderation")
     case = part(moderator, "Reports").get_by_role("listitem")
     dialog = await context(moderator, case)
-    around = dialog.get_by_role("region", name="Around it")
+    around = dialog.get_by_role("group", name="Around it")
     said = around.locator(".case-reason")
     await expect(said).to_have_text(["It builds.", "You built it <b>badly</b>", "Did I?"])
     await expect(around.locator("[aria-current]")).to_contain_text("badly")
@@ -133,7 +133,7 @@ async def test_what_a_message_was_is_shown_with_it(visit: Visit, demo: Demo) -> 
     await report(demo, "linus", "message", written["id"], "Was rude before")
     moderator = await visit(MODERATOR, "moderation")
     dialog = await context(moderator, part(moderator, "Reports").get_by_role("listitem"))
-    earlier = dialog.get_by_role("region", name="What it was")
+    earlier = dialog.get_by_role("group", name="What it was")
     await expect(earlier).to_be_hidden()
     await dialog.get_by_role("button", name="What it was").click()
     await expect(earlier.locator(".case-reason")).to_have_text(["Rude words"])
@@ -199,7 +199,7 @@ async def test_what_the_sender_has_deleted_is_not_restored(
     moderator = await visit(MODERATOR, "moderation")
     dialog = await context(moderator, part(moderator, "Reports").get_by_role("listitem"))
     await dialog.get_by_role("button", name="Restore").click()
-    problem = dialog.get_by_role("region", name="Around it").get_by_role("alert")
+    problem = dialog.get_by_role("group", name="Around it").get_by_role("alert")
     await expect(problem).not_to_be_empty()
     await expect(dialog).to_be_visible()
 
@@ -210,8 +210,8 @@ async def test_a_standing_leads_to_a_ban(visit: Visit, demo: Demo) -> None:
     moderator = await visit(MODERATOR, "moderation")
     dialog = await standing(moderator, "dennis", "Dennis", demo)
     await expect(dialog).to_contain_text("1 received, 1 waiting · 1 made")
-    await expect(dialog.get_by_role("region", name="Conversations")).to_contain_text("Kernel")
-    bans = dialog.get_by_role("region", name="Bans")
+    await expect(dialog.get_by_role("group", name="Conversations")).to_contain_text("Kernel")
+    bans = dialog.get_by_role("group", name="Bans")
     await expect(bans).to_contain_text("Never banned.")
     await bans.get_by_role("button", name="Ban").click()
     banning = moderator.get_by_role("dialog", name="Ban somebody")
@@ -231,7 +231,7 @@ async def test_all_messages_of_somebody_are_counted_then_removed(visit: Visit, d
     await demo.send("linus", group_id, "Stop it")
     linus, moderator = await visit("linus", group_id), await visit(MODERATOR, "moderation")
     dialog = await standing(moderator, "dennis", "Dennis", demo)
-    messages = dialog.get_by_role("region", name="Messages")
+    messages = dialog.get_by_role("group", name="Messages")
     await messages.get_by_role("button", name="Remove all messages of this user").click()
     await expect(messages).to_contain_text("3 messages in all conversations.")
     assert await demo.bodies("linus", group_id) == ["spam", "more spam", "Stop it"]
@@ -252,7 +252,7 @@ async def test_some_messages_of_somebody_are_counted_then_removed(
     await demo.send("dennis", direct_id, "spam there")
     moderator = await visit(MODERATOR, "moderation")
     dialog = await standing(moderator, "dennis", "Dennis", demo)
-    messages = dialog.get_by_role("region", name="Messages")
+    messages = dialog.get_by_role("group", name="Messages")
     await messages.get_by_text("Only some of them").click()
     conversation = messages.get_by_label("Conversation")
     offered = messages.locator(f"option[value='{group_id}']")
@@ -326,7 +326,7 @@ async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) ->
     portions = Portions()
     await moderator.route("**/moderation/tools/removals?*", portions.ask)
     dialog = await standing(moderator, "dennis", "Dennis", demo)
-    messages = dialog.get_by_role("region", name="Messages")
+    messages = dialog.get_by_role("group", name="Messages")
     await messages.get_by_role("button", name="Remove all messages of this user").click()
     await messages.get_by_role("button", name="Remove 3 messages").click()
     await expect(messages).to_contain_text("Removing… 1 of 3")
@@ -399,7 +399,7 @@ async def test_of_two_cases_the_one_that_was_opened_last_is_shown(visit: Visit, 
 async def test_a_list_that_is_refreshed_is_as_long_as_before(empty: Page) -> None:
     """What is shown beyond the first page does not go away when a report comes."""
     script = """async () => {
-        const { Paged } = await import("/demo/static/paged.js");
+        const { Paged } = await import("/browser/paged.js");
         const all = Array.from({ length: 300 }, (_, index) => index);
         const load = async ({ limit, cursor }) => {
           const from = cursor ?? 0;

@@ -33,8 +33,8 @@ async def test_what_is_set_one_after_the_other_is_one_beginning(host: Host, ada:
               made.setAttribute("user", "ada");
               made.setAttribute("conversation", id);
               made.setAttribute("lang", "en");
-              made.toggleAttribute("files", true);
-              made.words = { message: "Say it" };
+              made.setAttribute("features", "files");
+              made.words = { "composer.message": "Say it" };
               made.chat = new Chat("/api/chat");
               const first = made.store;
               await Promise.resolve();

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tests.browser.acting import CHAT
 from tests.browser.firefox import NO_FIREFOX, Firefox, Window, found_firefox, running
 from tests.browser.fonts import environment
 from tests.browser.serving import Demo, Ports
@@ -15,8 +16,8 @@ from tests.support.pool import Pool
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-FIELD = "document.querySelector('#body')"
-LOG = "document.querySelector('#timeline').textContent"
+FIELD = f"{CHAT}.querySelector('#body')"
+LOG = f"{CHAT}.querySelector('#timeline').textContent"
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -36,31 +37,31 @@ async def test_a_conversation_is_held_in_firefox(demo: Demo, firefox: Firefox) -
     url = f"http://127.0.0.1:{demo.port}/#"
     linus = await firefox.visit(f"{url}linus/{place}")
     dennis = await firefox.visit(f"{url}dennis/{place}")
-    await linus.until("document.querySelector('#status')?.textContent === 'Live'")
+    await linus.until(f"{CHAT}.querySelector('#status')?.textContent === 'Live'")
     await linus.until(f"{LOG}.includes('80 new messages')")
-    box = "document.querySelector('.unread-mark').getBoundingClientRect()"
+    box = f"{CHAT}.querySelector('.unread-mark').getBoundingClientRect()"
     await linus.until(f"{box}.top >= 0 && {box}.bottom <= innerHeight")
 
     await linus.run(f"{FIELD}.focus()")
     await linus.type("**bold** :tad")
-    await linus.until("document.querySelector('#composer-people [aria-selected=true]')")
+    await linus.until(f"{CHAT}.querySelector('#composer-people [aria-selected=true]')")
     await linus.press("Enter")
     await linus.press("Enter")
-    await dennis.until("document.querySelector('#timeline .body strong')?.textContent === 'bold'")
+    await dennis.until(f"{CHAT}.querySelector('#timeline .body strong')?.textContent === 'bold'")
     await dennis.until(f"{LOG}.includes('🎉')")
     await dennis.run(f"{FIELD}.focus()")
     await dennis.type("seen")
-    await linus.until("document.querySelector('#typing').textContent.includes('Dennis')")
+    await linus.until(f"{CHAT}.querySelector('#typing').textContent.includes('Dennis')")
     await dennis.press("Enter")
     await linus.until(f"{LOG}.includes('seen')")
-    await linus.until("document.querySelector('.ticks[data-mark=read]')")
+    await linus.until(f"{CHAT}.querySelector('.ticks[data-mark=read]')")
 
     await linus.press("Control", "k")
-    await linus.until("document.activeElement.role === 'combobox'")
+    await linus.until("document.activeElement.shadowRoot.activeElement.role === 'combobox'")
     await linus.type("engine")
-    await linus.until("document.querySelector('#palette-0')?.textContent.includes('Engine')")
+    await linus.until(f"{CHAT}.querySelector('#palette-0')?.textContent.includes('Engine')")
     await linus.press("Enter")
-    await linus.until("document.querySelector('#title').textContent === 'Engine room'")
+    await linus.until(f"{CHAT}.querySelector('#title').textContent === 'Engine room'")
     wide = "document.documentElement.scrollWidth > innerWidth"
     assert not await linus.run(wide)
     assert firefox.complaints == []

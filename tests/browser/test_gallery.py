@@ -221,7 +221,7 @@ async def test_an_image_is_made_larger_and_moved(visit: Visit, demo: Demo) -> No
     assert small is not None
     await image.hover()
     await linus.mouse.wheel(0, -400)
-    await linus.wait_for_function("document.querySelector('.gallery-image[data-larger]')")
+    await expect(linus.locator(".gallery-image[data-larger]")).to_be_visible()
     large = await image.bounding_box()
     assert large is not None
     assert large["width"] > small["width"] * 2

@@ -32,7 +32,7 @@ async def test_an_answer_does_not_undo_who_has_come_and_gone_since(empty: Page) 
 
 async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page) -> None:
     script = """
-        const { Paged } = await import("/demo/static/paged.js");
+        const { Paged } = await import("/browser/paged.js");
         const answers = [];
         const load = () => new Promise((resolve) => answers.push(resolve));
         const list = new Paged({ load, keyOf: (item) => item, changed: () => {} });
@@ -63,7 +63,7 @@ async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page)
 async def test_more_of_a_list_follows_what_comes_anew(empty: Page) -> None:
     """Once, and what was asked for while more comes is that."""
     script = """
-        const { Paged } = await import("/demo/static/paged.js");
+        const { Paged } = await import("/browser/paged.js");
         const answers = [];
         const asked = [];
         const load = ({ cursor }) => {

@@ -87,3 +87,19 @@ async def test_a_page_with_react(host: Host, open_page: Visit) -> None:
         await grace.edit_message(first.id, "Good morning!")
         await expect(rows.first).to_have_text("Grace Hopper: Good morning! 👍 1")
         assert (await grace.get_conversation(direct.id)).unread_count == 1
+
+
+@needs_react
+async def test_the_element_as_a_component(host: Host, open_page: Visit) -> None:
+    page = await open_page()
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+        await host.visit(page, "ada", "react-element.html")
+        await expect(page.get_by_role("heading", name="Messages (1)")).to_be_visible()
+        await page.get_by_role("link", name="Grace Hopper").click()
+        await expect(page.get_by_role("article")).to_contain_text("Hello!")
+        await expect(page.get_by_role("heading", name="Messages (0)")).to_be_visible()
+        await page.get_by_role("textbox", name="Message").fill("Hi!")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("article")).to_have_count(2)

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.acting import choose, main_list, message, thread, write
+from tests.browser.acting import CHAT, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.fonts import Font
 from tests.browser.fonts import both_fonts as both_fonts
@@ -27,7 +27,7 @@ SHOWN_WITH = (
     *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
 )
 READABLE = 4.5
-FOCUSED = "(node) => node === document.activeElement"
+FOCUSED = "(node) => node === node.getRootNode().activeElement"
 
 
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
@@ -77,12 +77,13 @@ async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: 
 async def test_who_wants_no_motion_sees_none(visit: Visit) -> None:
     linus = await visit("linus", reduced_motion="reduce")
     moving = """
-        () => [...document.querySelectorAll("*")].filter((node) => {
+        (chat) => [...chat.shadowRoot.querySelectorAll("*")].filter((node) => {
           const { transitionDuration, animationDuration } = getComputedStyle(node);
-          return [transitionDuration, animationDuration].some((all) => !/^(0s(, )?)+$/.test(all));
+          // What a slot has for nothing in it is not shown, and has none.
+          return [transitionDuration, animationDuration].some((all) => !/^(0s(, )?)*$/.test(all));
         }).length
     """
-    assert await linus.evaluate(moving) == 0
+    assert await linus.locator("chat-aio").evaluate(moving) == 0
 
 
 async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None:
@@ -274,10 +275,10 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
     await linus.get_by_role("button", name="Reply in thread").click()
     await expect(thread(linus)).to_be_visible()
     await linus.wait_for_function(
-        """() => {
-          const { clientHeight, scrollHeight } = document.querySelector(".conversation textarea");
-          return clientHeight === scrollHeight;
-        }"""
+        f"""() => {{
+          const field = {CHAT}.querySelector(".conversation textarea");
+          return field.clientHeight === field.scrollHeight;
+        }}"""
     )
     assert await written.evaluate("node => node.clientHeight") > one_line
     await linus.keyboard.press("Escape")
@@ -335,8 +336,9 @@ async def test_text_can_be_read(visit: Visit, color_scheme: str) -> None:
 
 async def color_of(page: Page, name: str) -> list[int]:
     """The red, green and blue of a custom property, as the page resolves it."""
-    await page.evaluate("name => { document.body.style.color = `var(--${name})`; }", name)
-    text = await page.evaluate("getComputedStyle(document.body).color")
+    script = "(node, name) => { node.style.color = `var(--${name})`; }"
+    await page.locator("#app").evaluate(script, name)
+    text = await page.locator("#app").evaluate("(node) => getComputedStyle(node).color")
     return [int(found) for found in re.findall(r"\d+", text)]
 
 

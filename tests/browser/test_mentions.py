@@ -62,11 +62,15 @@ async def test_only_who_is_still_in_the_text_is_mentioned(visit: Visit, demo: De
 
 async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(empty: Page) -> None:
     script = """
-        const { Completion } = await import("/demo/static/views/completion.js");
-        const [input, list] = ["textarea", "ul"].map((name) => document.createElement(name));
-        document.body.replaceChildren(input, list);
+        const { Completion } = await import("/browser/view/completion.js");
+        const { Shell } = await import("/browser/view/shell.js");
+        const { Texts } = await import("/browser/texts.js");
+        const input = document.createElement("textarea");
         const people = { pictureOfPerson: () => ({ initials: "M", hue: 0, shape: "round" }) };
-        const completion = new Completion(input, list, people, () => {});
+        const shell = new Shell({ root: document.body, people, texts: new Texts("en") });
+        const completion = new Completion(shell, input, "list", () => {});
+        const list = completion.node;
+        document.body.replaceChildren(input, list);
         input.focus();
         input.value = "@mar";
         completion.update();

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HELPERS = """
     const { Store } = await import("/browser/store.js");
     const { Timeline } = await import("/browser/timeline.js");
-    const { highlighted } = await import("/demo/static/terms.js");
+    const { highlighted } = await import("/browser/terms.js");
     const { begunAt, mentionedIn } = await import("/browser/mentions.js");
     const message = (seq, more = {}) => ({
       id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,

@@ -63,7 +63,7 @@ async def test_two_people_talk(origin: str, open_page: Visit) -> None:
     await ann.get_by_label("Message", exact=True).fill("Hello Bob!")
     await ann.keyboard.press("Enter")
 
-    row = bob.get_by_role("navigation", name="Conversations").get_by_role("button", name="Ann")
+    row = bob.get_by_role("navigation", name="Conversations").get_by_role("link", name="Ann")
     await expect(row).to_contain_text("Hello Bob!")
     await expect(row).to_contain_text("1 unread")
     await row.click()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from chat_aio.demo import bundle
+from chat_aio.web import bundle
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo

@@ -336,8 +336,10 @@ DRAGGED = """
     ([selector, type]) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["hello"], "hello.txt", { type: "text/plain" }));
-      const event = new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true });
-      document.querySelector(selector).dispatchEvent(event);
+      const event = new DragEvent(type, {
+        ...{ dataTransfer, bubbles: true, cancelable: true, composed: true },
+      });
+      document.querySelector("chat-aio").shadowRoot.querySelector(selector).dispatchEvent(event);
       return event.defaultPrevented;
     }
 """

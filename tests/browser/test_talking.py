@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import become
+from tests.browser.acting import CHAT, become
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -70,10 +70,9 @@ async def test_a_group_that_is_refused_says_why(visit: Visit, complaints: Compla
     complaints.excuse("400")
     linus = await visit("linus")
     await linus.get_by_role("button", name="New group").click()
-    await linus.evaluate(
-        "document.querySelector('dialog [name=name]').removeAttribute('maxlength')"
-    )
+    await linus.evaluate(f"{CHAT}.querySelector('dialog [name=name]').removeAttribute('maxlength')")
     await linus.get_by_role("dialog").get_by_label("Name").fill("x" * 201)
+    await linus.get_by_role("dialog").get_by_label("Dennis").check()
     await linus.get_by_role("button", name="Create group").click()
 
     await expect(linus.get_by_role("dialog").get_by_role("alert")).to_have_text(
@@ -195,4 +194,4 @@ async def test_keys_for_bold_and_italics(visit: Visit, demo: Demo) -> None:
         await expect(box).to_have_value(text)
     await linus.keyboard.press("Control+b")
     await linus.keyboard.press("Enter")
-    await expect(linus.get_by_role("log").locator("strong")).to_have_text("it")
+    await expect(linus.get_by_role("log").locator(".body strong")).to_have_text("it")

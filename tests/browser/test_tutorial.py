@@ -181,7 +181,7 @@ async def test_from_nothing_to_two_browsers(
     bob = await logged_in(await open_page(), reader.origin, "Bob")
     await press(ann, "Bob")
     await write(ann, "Hello Bob!")
-    row = bob.get_by_role("navigation", name="Conversations").get_by_role("button", name="Ann")
+    row = bob.get_by_role("navigation", name="Conversations").get_by_role("link", name="Ann")
     await expect(row).to_contain_text("1 unread")
     await row.click()
     await write(bob, "Hello Ann!")

@@ -26,8 +26,9 @@ HEIGHT_OF_UNREAD = """
 HEIGHT_IN_THE_ELEMENT = """
     (log) => {
       const { host } = log.getRootNode();
-      const line = log.querySelector(".line.unread");
-      return [log.scrollHeight - line.offsetTop, host.clientHeight - log.clientHeight];
+      const line = log.querySelector(".unread-mark");
+      const margin = parseFloat(getComputedStyle(line).scrollMarginTop);
+      return [log.scrollHeight - line.offsetTop + margin, host.clientHeight - log.clientHeight];
     }
 """
 """The unread messages, and what the window or the element has besides the log."""
@@ -94,7 +95,7 @@ async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
         for number in range(UNREAD):
             await grace.send_message(group.id, f"news {number}")
         made = [{"user": "ada", "conversation": group.id}, {}]
-        log, line = page.get_by_role("log", name="Messages"), page.locator(".line.unread")
+        log, line = page.get_by_role("log", name="Messages"), page.locator(".unread-mark")
         await page.evaluate(MADE, made)
         await expect(line).to_be_in_viewport()
         size = await log.evaluate(HEIGHT_IN_THE_ELEMENT)
@@ -108,7 +109,7 @@ async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
         await expect(shown(page, "one more")).to_be_attached()
         await stays_at_its_line(page, log, line)
 
-        await page.get_by_role("button", name="New messages").click()
+        await page.get_by_role("button", name="to the newest message").click()
         await expect(shown(page, "one more")).to_be_in_viewport(ratio=1)
         await grace.send_message(group.id, "the end")
         await expect(shown(page, "the end")).to_be_in_viewport(ratio=1)

@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import ElementHandle, Locator, Page, expect
 
 from tests.browser.acting import main_list, thread
 from tests.browser.conftest import Visit
@@ -46,7 +46,7 @@ def replies_of(page: Page) -> Locator:
     return thread(page).get_by_role("log")
 
 
-async def numbers_in(log: Locator) -> list[int]:
+async def numbers_in(log: Locator | ElementHandle) -> list[int]:
     """The numbers of the messages that are held: they have no gaps."""
     numbers: list[int] = await log.evaluate(NUMBERS)
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
@@ -56,14 +56,14 @@ async def numbers_in(log: Locator) -> list[int]:
 
 async def scroll(log: Locator, *, to: int) -> None:
     """Scroll up, or down, page by page, until a message is held."""
-    edge = "0" if to < (await numbers_in(log))[0] else "node.scrollHeight"
-    held = log.get_by_text(f"number {to}", exact=True)
-    while not await held.count():
-        before = await numbers_in(log)
-        await log.evaluate(f"(node) => node.scrollTo(0, {edge})")
+    # The node is looked for once: each look goes through all that hundreds of messages consist of.
+    node = await log.element_handle()
+    edge = "0" if to < (await numbers_in(node))[0] else "node.scrollHeight"
+    while to not in (before := await numbers_in(node)):
+        await node.evaluate(f"(node) => node.scrollTo(0, {edge})")
         await log.page.wait_for_function(
             f"([log, before]) => String(({NUMBERS})(log)) !== before",
-            arg=[await log.element_handle(), ",".join(map(str, before))],
+            arg=[node, ",".join(map(str, before))],
         )
 
 

@@ -115,7 +115,7 @@ async def test_a_language_is_chosen_and_kept(visit: Visit) -> None:
     await expect(page.locator("#app")).to_have_attribute("data-status", "live")
     await expect(page.get_by_role("link", name="Kanäle")).to_be_visible()
     await page.reload()
-    choice = page.get_by_role("navigation", name="Unterhaltungen").get_by_label("Sprache")
+    choice = page.locator("chat-aio").get_by_label("Sprache")
     await expect(choice).to_have_value("de")
     await choice.select_option("English")
     await expect(page.get_by_role("link", name="Channels")).to_be_visible()

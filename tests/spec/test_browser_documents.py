@@ -18,7 +18,12 @@ from tests.spec.test_npm import folder as folder
 GUIDES = Path(__file__).parents[2] / "docs/guides"
 GUIDE = "\n".join((GUIDES / f"{name}.md").read_text() for name in ("pages", "react", "chat-js"))
 ELEMENT = (BROWSER / "element.js").read_text()
-VIEWS = "".join(path.read_text() for path in sorted(BROWSER.glob("element/*.js")))
+VIEWS = "".join(
+    path.read_text()
+    for folder in ("view", "style")
+    for path in sorted(BROWSER.glob(f"{folder}/*.js"))
+)
+VIEWS += ELEMENT
 STORE = (BROWSER / "chat-store.d.ts").read_text()
 
 
@@ -75,8 +80,11 @@ def test_every_module_of_the_package_is_documented() -> None:
 
 def test_the_element_is_documented() -> None:
     documented = {row[0].strip("| ") for row in table("Attribute", GUIDE)}
-    (observed,) = re.findall(r"observedAttributes = (\[.*?\])", ELEMENT)
-    assert documented == {*json.loads(observed), "token"}
+    (observed,) = re.findall(r"observedAttributes = \[(.*?)\];", ELEMENT, re.DOTALL)
+    assert documented == {*re.findall(r'"(\w+)"', observed), "token"}
+    (known,) = re.findall(r"FEATURES = \[(.*?)\];", ELEMENT, re.DOTALL)
+    features = " ".join(row[0] for row in table("Feature", GUIDE))
+    assert {*re.findall(r"\w+", features)} == {*re.findall(r'"(\w+)"', known)}
     dispatched = {f"chat-aio:{name}" for name in re.findall(r'#dispatch\w*\("(\w+)"', ELEMENT)}
     assert {row[0].strip("| ") for row in table("Event", GUIDE)} == dispatched
     themes = " ".join(row[0] for row in table("Property", GUIDE))
@@ -97,8 +105,8 @@ def test_colours_are_as_documented() -> None:
 def test_parts_are_documented() -> None:
     (line,) = re.findall(r"^Parts: (.*?)\. It needs", GUIDE, re.DOTALL | re.MULTILINE)
     given = " ".join(re.findall(r'part: "([\w -]+)"', VIEWS))
-    # A message is somebody's, and a line is of a kind.
-    expected = {*given.split(), "own", "other", "day", "unread", "edge"}
+    # A message is somebody's, and a panel has its name.
+    expected = {*given.split(), "own", "other", "thread", "details"}
     assert {*re.findall(r"`([\w-]+)`", line)} == expected
 
 

@@ -18,6 +18,7 @@ from tests.support.node import NODE, needs_node
 ROOT = Path(__file__).parents[2]
 TYPED = ROOT / "tests" / "typing" / "browser"
 PACKAGE = json.loads((BROWSER / "package.json").read_text())
+REACT_TYPES = Path("/usr/share/nodejs/@types")
 TSC = shutil.which("tsc", path=f"/usr/bin:{os.environ.get('PATH', '')}")
 OPTIONS = (
     *("--noEmit", "--strict", "--noUncheckedIndexedAccess", "false"),
@@ -26,8 +27,8 @@ OPTIONS = (
 )
 
 needs_tsc = pytest.mark.skipif(
-    None in (TSC, NODE) and "CI" not in os.environ,
-    reason="no tsc: apt-get install --no-install-recommends node-typescript",
+    (None in (TSC, NODE) or not REACT_TYPES.is_dir()) and "CI" not in os.environ,
+    reason="no tsc: apt-get install --no-install-recommends node-typescript node-react",
 )
 
 
@@ -92,6 +93,16 @@ async def test_types_are_as_the_comments_say() -> None:
 async def test_a_typed_host_is_accepted(folder: Path) -> None:
     shutil.copy(TYPED / "host.ts", folder)
     code, said = await run(TSC, *OPTIONS, "host.ts", cwd=folder)
+    assert (code, said) == (0, "")
+
+
+@needs_tsc
+async def test_a_typed_host_with_react_is_accepted(folder: Path) -> None:
+    (folder / "node_modules" / "@types").symlink_to(REACT_TYPES)
+    shutil.copy(TYPED / "react.tsx", folder)
+    # Debian's types of React name others that it does not have.
+    options = (*OPTIONS, "--jsx", "react-jsx", "--skipLibCheck", "--preserveSymlinks")
+    code, said = await run(TSC, *options, "react.tsx", cwd=folder)
     assert (code, said) == (0, "")
 
 

@@ -4,9 +4,9 @@ import json
 import re
 from pathlib import Path
 
-from chat_aio.demo.page import STATIC
+from chat_aio.web.browser_files import BROWSER
 
-TEXTS = STATIC / "texts"
+TEXTS = BROWSER / "texts"
 COMMENT = re.compile(r"^ *//.*$", re.MULTILINE)
 JOINED = re.compile(r'" \+\n *"')
 FORM = re.compile(r'([{,]\s*)(\w+)(?=: ["{])')

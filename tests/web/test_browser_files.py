@@ -24,7 +24,7 @@ async def host() -> AsyncIterator[Client]:
 
 
 async def test_each_module_and_what_it_imports_is_served(host: Client) -> None:
-    for name in ("element.js", "chat-store.js", "chat.js"):
+    for name in ("chat-store.js", "chat.js"):
         async with host.get(f"/chat-aio/{name}") as answer:
             assert answer.status == 200
             assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
@@ -34,6 +34,24 @@ async def test_each_module_and_what_it_imports_is_served(host: Client) -> None:
         for found in IMPORT.findall(text):
             async with host.head(f"/chat-aio/{found}") as answer:
                 assert answer.status == 200, found
+
+
+async def test_the_element_is_one_file_that_browsers_keep(host: Client) -> None:
+    async with host.get("/chat-aio/element.js") as answer:
+        assert answer.headers["Cache-Control"] == "no-cache"
+        (name,) = re.findall(
+            r'^export \* from "\./(bundle/.*)";$', await answer.text(), re.MULTILINE
+        )
+    async with host.get(f"/chat-aio/{name}") as answer:
+        assert answer.headers["Cache-Control"] == "max-age=31536000, immutable"
+        assert answer.headers["Content-Encoding"] == "gzip"
+        text = await answer.text()
+    assert "export const { ChatAio } =" in text
+    assert not re.search(r"^import ", text, re.MULTILINE)
+    plain = {"Accept-Encoding": "identity"}
+    async with host.get(f"/chat-aio/{name}", headers=plain) as answer:
+        assert "Content-Encoding" not in answer.headers
+        assert await answer.text() == text
 
 
 async def test_browsers_ask_again_and_are_told_that_nothing_has_changed(host: Client) -> None:

@@ -75,7 +75,7 @@ export const named: {
     send: true, retry: true, discard: true, edit: true, delete: true, react: true,
     markRead: true, setViewing: true, typed: true, loadOlder: true, loadMore: true,
     reconnect: true, thread: true, openThread: true, closeThread: true, loadOlderReplies: true,
-    setThreadReading: true, changeView: true,
+    setThreadReading: true, changeView: true, markUnread: true,
   },
 };
 

@@ -1,0 +1,24 @@
+/** Messages in one line. No DOM. */
+
+import { isNamedAfterFiles } from "./messages.js";
+import { plainOf } from "./plain.js";
+
+/** A message that is not deleted: its text without markup, or its files. */
+export function briefOf(texts, message) {
+  return isNamedAfterFiles(message) ? filesIn(texts, message.attachments) : plainOf(message.body);
+}
+
+/** That these users are typing; without any an empty text. */
+export function typingWords(texts, names) {
+  if (names.length === 0) return "";
+  if (names.length > 2) return texts.say("typing.several");
+  return texts.say("typing.names", { count: names.length, names: texts.listOf(names) });
+}
+
+function filesIn({ say }, attachments) {
+  const { length: count } = attachments;
+  if (attachments.every((attachment) => attachment.hasThumbnail)) {
+    return say("files.photos", { count });
+  }
+  return count === 1 ? attachments[0].name : say("files.count", { count });
+}

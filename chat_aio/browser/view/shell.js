@@ -1,0 +1,81 @@
+/** What all parts of one chat share. */
+
+import { EmojiNames } from "../emoji.js";
+
+export class Shell {
+  #emoji = null;
+  #ending = new AbortController();
+  #features;
+
+  /**
+   * `root` holds all nodes of the chat, `texts` its words; `places` lead from one part to another,
+   * `sources` are those of files.
+   * `isPage`: the chat is the page, and not a part of somebody else's. `features` are names of
+   * the wanted parts.
+   */
+  constructor({ isPage = false, features = [], ...shared }) {
+    this.root = shared.root;
+    this.store = shared.store;
+    this.people = shared.people;
+    this.texts = shared.texts;
+    this.places = shared.places;
+    this.sources = shared.sources;
+    this.isPage = isPage;
+    this.#features = new Set(features);
+  }
+
+  has(feature) {
+    return this.#features.has(feature);
+  }
+
+  /** Ends listeners outside of the chat's own nodes. */
+  get signal() {
+    return this.#ending.signal;
+  }
+
+  end() {
+    this.#ending.abort();
+  }
+
+  get emoji() {
+    this.#emoji ??= new EmojiNames(this.texts.language);
+    return this.#emoji;
+  }
+
+  /** The focused node of the chat, or null. */
+  get focused() {
+    const { activeElement } = this.root.getRootNode();
+    return this.root.contains(activeElement) ? activeElement : null;
+  }
+
+  /** Whether nothing has the focus, as when what had it is gone. */
+  get isFocusLost() {
+    const { activeElement } = document;
+    const place = this.root.getRootNode();
+    const isEmpty = activeElement === place.host && place.activeElement === null;
+    return isEmpty || activeElement === null || activeElement === document.body;
+  }
+
+  /** Whether lines begin on the right. */
+  get isFromRight() {
+    return getComputedStyle(this.root).direction === "rtl";
+  }
+
+  /** How much room there is, as the style sheet sees it: "wide", "narrow" or "phone". */
+  get layout() {
+    return getComputedStyle(this.root.querySelector(".app")).getPropertyValue("--layout").trim();
+  }
+
+  /** Whether there is a mouse: a keyboard on the screen would cover what one came to read. */
+  get hasMouse() {
+    return matchMedia("(hover: hover)").matches;
+  }
+
+  /** A part of the page, or, where that is somebody else's, of the chat. */
+  get landmarks() {
+    return this.isPage ? PAGE : EMBEDDED;
+  }
+}
+
+const PAGE = { main: "main", title: "h1", side: "complementary" };
+const EMBEDDED = { main: "section", title: "h2", side: "region" };

@@ -1,0 +1,100 @@
+/** At the side: the user and the connection, the search, the list, and what leads elsewhere. */
+
+import { element, setAttribute, setAvatar, setText } from "../dom.js";
+import { icon, iconButton } from "./icons.js";
+import { Part } from "./part.js";
+
+/** They lead to the screens that there are. */
+const shortcutsIn = ({ say }) => [
+  { name: "threads", title: say("threads.title"), counted: say("list.unreadWord") },
+  { name: "mentions", title: say("mentions.title"), counted: say("list.unreadWord") },
+  { name: "channels", title: say("channels.title"), counted: "" },
+  { name: "moderation", title: say("moderation.title"), counted: say("moderation.waiting") },
+];
+
+export class Sidebar extends Part {
+  #avatar = element("span", { id: "my-avatar", class: "avatar", "aria-hidden": "true" });
+  #name = element("strong", { id: "my-name", dir: "auto" });
+  #status = element("p", { id: "status", class: "status", role: "status" });
+  #notice = element("p", { id: "notice", class: "notice", role: "alert" });
+  #shortcuts = new Map();
+  node;
+
+  constructor(shell) {
+    super(shell);
+    const label = shell.isPage && this.say("frame.overview");
+    const fields = { id: "sidebar", class: "sidebar", part: "sidebar", "aria-label": label };
+    this.node = element("div", fields);
+  }
+
+  /** The links to `screens`, which lie above the list. */
+  shortcutsTo(screens) {
+    const isMeant = ({ name }) => name in screens && (name !== "moderation" || this.people.isModerator);
+    const wanted = shortcutsIn(this.texts).filter(isMeant);
+    for (const shortcut of wanted) this.#shortcuts.set(shortcut.name, this.#shortcut(shortcut));
+    return [...this.#shortcuts.values()].map(({ link }) => link);
+  }
+
+  /** `tools` are further buttons, `acts` {writeTo(), makeGroup()}. */
+  fill({ list, search, tools, acts }) {
+    if (this.shell.isPage) this.node.append(this.#bar(tools, acts));
+    this.node.append(this.#notice, ...(search?.nodes ?? []), list);
+  }
+
+  show() {
+    const { status, elsewhere, userId } = this.store;
+    for (const [name, { link }] of this.#shortcuts) {
+      setAttribute(link, "aria-current", elsewhere === name && "page");
+    }
+    setText(this.#status, STATUS[status](this.texts));
+    setText(this.#name, this.people.nameOf(userId));
+    setAvatar(this.#avatar, this.people.pictureOfPerson(userId));
+  }
+
+  /** Say something that is not about one place; an empty text takes it away. What the reader has
+   * done themselves `isDone`, and no problem. */
+  notify(words, { isDone = false } = {}) {
+    setText(this.#notice, words);
+    setAttribute(this.#notice, "data-done", isDone);
+  }
+
+  /** The number next to the link to a screen. */
+  badge(name, words) {
+    const { badge, count } = this.#shortcuts.get(name) ?? {};
+    if (!badge) return;
+    setText(count, words);
+    badge.hidden = words === "";
+  }
+
+  #bar(tools, acts) {
+    const you = element("span", { class: "unseen" }, this.say("me.name"));
+    const me = element("p", { class: "me" }, you, " ", this.#name, element("slot", { name: "me" }));
+    const headings = element("div", { class: "headings" }, me, this.#status);
+    const buttons = element(
+      "span",
+      { class: "tools" },
+      ...tools,
+      iconButton("edit", this.say("direct.new"), { id: "new-direct", onclick: acts.writeTo }),
+      iconButton("join", this.say("group.new"), { id: "new-group", onclick: acts.makeGroup }),
+    );
+    return element("div", { class: "bar" }, this.#avatar, headings, buttons);
+  }
+
+  #shortcut({ name, title, counted }) {
+    const count = element("span");
+    const spoken = element("span", { class: "unseen" }, counted);
+    const id = name === "moderation" ? "waiting" : `unread-${name}`;
+    const badge = element("span", { id, class: "badge", hidden: true }, count, " ", spoken);
+    const { places } = this.shell;
+    const fields = { id: `to-${name}`, class: "shortcut", href: places.hrefOf(name) };
+    const words = element("span", {}, title);
+    return { link: element("a", fields, icon(name), " ", words, " ", badge), count, badge };
+  }
+}
+
+const STATUS = {
+  connecting: ({ say }) => say("connection.connecting"),
+  live: ({ say }) => say("connection.live"),
+  reconnecting: ({ say }) => say("connection.reconnecting"),
+  closed: ({ say }) => say("connection.closed"),
+};

@@ -1,0 +1,76 @@
+"""<chat-aio> shows as much as its attributes ask for, and what its host puts into it."""
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.embedding import MADE, composer, messages, say
+from tests.browser.embedding import ada as ada
+from tests.browser.hosting import Host
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SLOTS = """(id) => {
+  const chat = document.querySelector("chat-aio");
+  for (const [slot, words] of [["empty", "Whom do you need?"], [`row:${id}`, "Support"]]) {
+    const made = document.createElement("p");
+    Object.assign(made, { slot, textContent: words });
+    chat.append(made);
+  }
+}"""
+
+
+async def test_a_list_has_the_parts_that_are_named(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await grace.send_message(group.id, "Hello!")
+    await ada.evaluate(MADE, [{"user": "ada"}, {}])
+    await ada.get_by_role("link", name="Engines").click()
+    await expect(messages(ada)).to_have_count(1)
+    await expect(ada.get_by_role("searchbox")).to_have_count(0)
+    await expect(ada.get_by_role("link", name="Details")).to_have_count(0)
+    script = "document.querySelector('chat-aio').setAttribute('features', 'details search')"
+    await ada.evaluate(script)
+    await expect(ada.get_by_role("searchbox", name="Search messages")).to_be_visible()
+    await ada.get_by_role("link", name="Engines").click()
+    await ada.get_by_role("link", name="Details").click()
+    panel = ada.get_by_role("region", name="Details")
+    await expect(panel.get_by_role("region", name="2 people")).to_contain_text("Grace Hopper")
+    await ada.keyboard.press("Escape")
+    await expect(panel).to_be_hidden()
+    assert ada.url.endswith("/empty")
+
+
+async def test_the_whole_chat_is_in_a_hosts_page(host: Host, ada: Page) -> None:
+    """With people of the host, and its places in the address."""
+    people = [{"id": "ada", "name": "Ada"}, {"id": "grace", "name": "Amazing Grace"}]
+    attributes = {"view": "full", "features": "channels details search", "address": "chat"}
+    await ada.evaluate(MADE, [{"user": "ada", **attributes}, {"people": people}])
+    await expect(ada.get_by_role("status").get_by_text("Live")).to_be_visible()
+    await ada.get_by_role("button", name="New message").click()
+    await ada.get_by_role("dialog").get_by_role("button", name="Amazing Grace").click()
+    await expect(ada.get_by_role("heading", level=1, name="Amazing Grace")).to_be_visible()
+    await expect(ada).to_have_url(re.compile(r"/empty#chat/\w+$"))
+    await say(ada, "Hello!")
+    await expect(messages(ada)).to_have_count(1)
+    await ada.get_by_role("link", name="Channels").click()
+    await expect(ada.get_by_role("heading", level=1, name="Channels")).to_be_visible()
+    await ada.go_back()
+    await expect(composer(ada)).to_be_visible()
+
+
+async def test_hosts_fill_slots(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+    await ada.evaluate(MADE, [{"user": "ada"}, {}])
+    row = ada.get_by_role("link", name="Grace Hopper")
+    await expect(row).to_be_visible()
+    await ada.evaluate(SLOTS, direct.id)
+    await expect(ada.get_by_text("Whom do you need?")).to_be_visible()
+    await expect(ada.get_by_text("Pick a conversation")).to_be_hidden()
+    await expect(ada.get_by_text("Support")).to_be_visible()
+    await ada.get_by_text("Support").click()
+    await expect(composer(ada)).to_be_visible()
+    await expect(ada.get_by_text("Whom do you need?")).to_be_hidden()
