@@ -23,6 +23,7 @@ from benchmarks import (
     deliveries,
     files,
     floors,
+    further,
     groups,
     growth,
     marks,
@@ -37,7 +38,7 @@ from benchmarks import (
 )
 from benchmarks.loops import LoopKind
 from benchmarks.neighbours import Neighbours
-from benchmarks.peers import sending, streaming
+from benchmarks.peers import rooms, sending, streaming
 from benchmarks.processes import LoadFailed
 from benchmarks.stage import Stage, local_mongod_pid
 from benchmarks.table import ROWS, Figure, Line, MissingPeer, Row, table_of
@@ -47,6 +48,7 @@ __all__ = [
     "deliveries",
     "files",
     "floors",
+    "further",
     "groups",
     "growth",
     "main",
@@ -55,6 +57,7 @@ __all__ = [
     "others",
     "reads",
     "returning",
+    "rooms",
     "search",
     "sending",
     "sends",

@@ -71,6 +71,17 @@ async def program(*command: str, **environment: str) -> AsyncIterator[Child]:
         await _ended(process)
 
 
+async def listening(port: int) -> bool:
+    """Wait for a while until connections are accepted."""
+    for _ in range(10 * START_SECONDS):
+        with suppress(ConnectionRefusedError):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+            return True
+        await asyncio.sleep(0.1)
+    return False
+
+
 def _end_with_parent() -> None:
     """Let Linux kill this process when the benchmark has ended, even if this one is stopped."""
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -23,26 +23,32 @@ ACCEPTED = b"HTTP/1.1 200 "
 REFUSED = (b"HTTP/1.1 3", b"HTTP/1.1 4", b"HTTP/1.1 5")
 BYTES = "latin-1"  # One character per byte: this is how bytes are sent in JSON.
 OPEN_SECONDS = 30
+REST = b"\0"
+"""Separates the parts of a request of which the server must accept the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamKind:
-    """The bytes that show that a stream has started, the bytes that every event has once, and the
-    reply to other bytes, if the server requires it."""
+    """The bytes that show that a stream has started, the bytes that every event has once, the
+    reply to other bytes, if the server requires it, and the bytes after which the rest of a request
+    is sent."""
 
     begun: bytes = ACCEPTED
     event: bytes = EVENT
     answers: Mapping[bytes, bytes] = field(default_factory=dict)
+    rest_after: bytes = ACCEPTED
 
     def as_json(self) -> list[Any]:
         answers = {asked.decode(BYTES): said.decode(BYTES) for asked, said in self.answers.items()}
-        return [self.begun.decode(BYTES), self.event.decode(BYTES), answers]
+        marks = (self.begun, self.event, self.rest_after)
+        return [*(mark.decode(BYTES) for mark in marks), answers]
 
     @classmethod
     def from_json(cls, given: list[Any]) -> "StreamKind":
-        begun, event, answers = given
+        *marks, answers = given
+        begun, event, rest_after = (mark.encode(BYTES) for mark in marks)
         pairs = {asked.encode(BYTES): said.encode(BYTES) for asked, said in answers.items()}
-        return cls(begun.encode(BYTES), event.encode(BYTES), pairs)
+        return cls(begun, event, pairs, rest_after)
 
 
 SSE = StreamKind()
@@ -60,14 +66,19 @@ class Readers:
         self._tails: dict[int, bytes] = {}
         self._sockets: dict[int, socket.socket] = {}
         self._silent: set[int] = set()
+        self._rests: dict[int, bytes] = {}
+        self._openings: dict[int, bytes] = {}
         self._poll = select.epoll()
 
     def open(self, port: int, requests: list[str]) -> None:
         """Open streams at once, and read until all have started."""
         for opened, request in zip([connecting(port) for _ in requests], requests, strict=True):
             opened.settimeout(OPEN_SECONDS)
-            opened.sendall(request.encode(BYTES))
+            first, _, rest = request.encode(BYTES).partition(REST)
+            opened.sendall(first)
             opened.setblocking(False)
+            if rest:
+                self._rests[opened.fileno()] = rest
             self._sockets[opened.fileno()] = opened
             self._silent.add(opened.fileno())
             self._poll.register(opened, select.EPOLLIN)
@@ -103,10 +114,7 @@ class Readers:
         if is_over(data):
             fail(f"a stream was ended{' before it began' * (fd in self._silent)}")
         if fd in self._silent:
-            if data.startswith(REFUSED):
-                fail(f"a stream was refused: {data[:200]!r}")
-            if self._kind.begun in data:
-                self._silent.discard(fd)
+            self._begin(fd, data)
         self.bytes += len(data)
         for asked, answer in self._kind.answers.items():
             if asked in data:
@@ -117,6 +125,17 @@ class Readers:
             self.arrived_at = time.monotonic_ns()
         if not whole.endswith(FRAME_END):
             self._tails[fd] = whole[1 - len(self._kind.event) :]
+
+    def _begin(self, fd: int, data: bytes) -> None:
+        """Send the rest of the request when it is time, and note that the stream has started."""
+        said = self._openings[fd] = self._openings.get(fd, b"") + data
+        if said.startswith(REFUSED):
+            fail(f"a stream was refused: {said[:200]!r}")
+        if fd in self._rests and self._kind.rest_after in said:
+            self._sockets[fd].sendall(self._rests.pop(fd))
+        if self._kind.begun in said:
+            self._silent.discard(fd)
+            del self._openings[fd]
 
 
 def connecting(port: int) -> socket.socket:

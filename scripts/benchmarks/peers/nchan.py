@@ -1,16 +1,15 @@
 """nginx with nchan, which passes posted events on: its configuration, process and requests."""
 
-import asyncio
 import shutil
 import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from benchmarks.data import message_document
-from benchmarks.processes import START_SECONDS, LoadFailed, program
+from benchmarks.processes import LoadFailed, listening, program
 from benchmarks.stage import Service
 from benchmarks.table import MissingPeer, Peer
 from chat_aio.live.frames import message_frame
@@ -72,20 +71,9 @@ async def serving() -> AsyncIterator[Service]:
         (Path(folder) / "nginx.conf").write_text(CONFIGURATION % (paths, port))
         command = (_nginx() or "nginx", "-p", folder, "-c", "nginx.conf", "-e", "error.log")
         async with program(*command) as process:
-            if not await _listening(port):
+            if not await listening(port):
                 raise LoadFailed(f"nginx has not started: {_said(folder)}")
             yield Service(process, port)
-
-
-async def _listening(port: int) -> bool:
-    """Wait for a while until connections are accepted."""
-    for _ in range(10 * START_SECONDS):
-        with suppress(ConnectionRefusedError):
-            _, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.close()
-            return True
-        await asyncio.sleep(0.1)
-    return False
 
 
 def _said(folder: str) -> str:
