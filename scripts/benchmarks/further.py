@@ -1,4 +1,4 @@
-"""Rows about further processes: what they cost if they only read, and if they share the sends."""
+"""Rows about further processes: their cost if they only read, and if they share the sends."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack

@@ -5,19 +5,21 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks import against as side_by_side
 from benchmarks import cli
 from benchmarks.deliveries import Deliveries
 from benchmarks.load import Connection
-from benchmarks.peers import nchan, socket_io
+from benchmarks.peers import ejabberd, nchan, socket_io
 from benchmarks.peers.sides import AHEAD, compared
 from benchmarks.peers.socket_io import Socket, frame
 from benchmarks.peers.streaming import FEW, MANY, Heard, against
-from benchmarks.processes import cpu_seconds
+from benchmarks.processes import LoadFailed, cpu_seconds
+from benchmarks.readers import REST
 from benchmarks.stage import Meter
 from benchmarks.table import ROWS, Figure, Line, MissingPeer
 from click.testing import CliRunner
@@ -28,11 +30,13 @@ UPGRADED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Programs:
-    """Puts shell scripts where programs are looked for, and nothing else; nchan is nowhere."""
+    """Puts shell scripts where programs are looked for, and nothing else; nchan and ejabberd
+    are nowhere."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setattr(nchan, "MODULE", tmp_path / "no-module.so")
+    monkeypatch.setattr(ejabberd, "LIBRARIES", tmp_path / "libraries")
     monkeypatch.setattr(socket_io, "CACHE", tmp_path / "cache")
 
     def put(**texts: str) -> None:
@@ -50,6 +54,8 @@ def test_it_says_what_is_missing_and_how_to_install_it(programs: Programs) -> No
     assert "apt install nodejs npm" in got.output
     assert "nchan is not measured: no nginx with nchan" in got.output
     assert "nginx-light libnginx-mod-nchan" in got.output
+    assert "ejabberd is not measured: no ejabberd" in got.output
+    assert "ejabberd erlang-p1-sqlite3" in got.output
     assert "there is nothing to measure" in got.output
 
 
@@ -65,7 +71,8 @@ def test_a_peer_that_is_missing_takes_only_its_rows(
 def test_peers_are_measured_only_when_they_are_asked_for() -> None:
     plain, peers = cli.chosen((), peers=False), cli.chosen((), peers=True)
     assert not [row.name for row in plain if row.peer]
-    assert [peer.name for peer in peers] == ["N1", "N2", "S1", "S1b", "S2", "S3", "S4", "S5", "S6"]
+    names = ["E1", "E2", "E3", "E4", "E5", "N1", "N2", "S1", "S1b", "S2", "S3", "S4", "S5", "S6"]
+    assert [peer.name for peer in peers] == names
     assert [row.name for row in cli.chosen(("S3", "P1"), peers=False)] == ["P1", "S3"]
     assert len(plain) + len(peers) == len(ROWS)
 
@@ -191,6 +198,33 @@ async def test_a_socket_of_a_caller(step: int) -> None:
             made.data_received(data[start : start + step])
     assert answers == [(200, b'40{"sid":"b"}'), (200, page.encode()), (500, b'41"x"')]
     assert wire.sent == [b"asked", frame("40"), b"asked", frame("3"), b"asked"]
+
+
+@pytest.mark.parametrize("step", [1, 7, 200_000])
+async def test_a_session_of_a_caller(step: int) -> None:
+    """However the bytes arrive: a login, a join, a message to the room, and a conflict."""
+    wire, session = Wire(), ejabberd.Session()
+    session.connection_made(wire)
+
+    async def answered(asking: Coroutine[Any, Any, Any], *stanzas: bytes) -> Any:
+        task = asyncio.create_task(asking)
+        for stanza in stanzas:
+            await asyncio.sleep(0)
+            for start in range(0, len(stanza), step):
+                session.data_received(stanza[start : start + step])
+            await asyncio.sleep(0)
+        return await task
+
+    joined = b"<presence/><message><subject/></message>"
+    login = (b"<features/><success xmlns='sasl'/>", b"<iq><bind/></bind></iq>")
+    await answered(session.join("ann", ["room"]), *login, joined)
+    copy = b"<message><stanza-id id='1'/><body>hello</body></message>"
+    assert await answered(session.ask(ejabberd.SENDING), copy) == copy
+    with pytest.raises(LoadFailed, match="500"):
+        await answered(session.ask(ejabberd.SENDING), b"<message type='error'/>")
+    opened, rest = ejabberd.opening("ann", []).split(REST)
+    message = ejabberd.SENDING % b"room"
+    assert wire.sent == [opened, rest, ejabberd.joining("room", "ann").encode(), message, message]
 
 
 @pytest.mark.parametrize("size", [1, 125, 126, 1_000])

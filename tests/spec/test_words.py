@@ -125,6 +125,8 @@ def test_no_words_stand_in_the_modules() -> None:
         *(("first-steps.js", "Start here"), ("problems.js", "TimeoutError")),
         ("texts.js", "no text is named "),
         ("shared-stream.js", "AbortError"),
+        # For the developers of a host.
+        ("react.js", "this component is not inside a ChatProvider"),
         # As the service would say it: hosts get its messages in English.
         ("entries.js", "Slow mode: try again in  seconds."),
     }

@@ -162,7 +162,7 @@ class Session(Connection):
 
     def send(self, request: bytes, answered: Answered) -> None:
         if request is SENDING:
-            self._awaited, request = MESSAGE, request % next(self._rooms)
+            self._awaited, request = b"</message>", request % next(self._rooms)
         elif request.startswith(b"<iq "):
             self._awaited = b"</iq>"
         super().send(request, answered)
@@ -174,7 +174,7 @@ class Session(Connection):
             self._held, self._rest = b"", b""
         elif b"type='error'" in self._held:
             self._answer(500, self._held)
-        elif self._awaited in self._held and self._held.endswith(b">"):
+        elif self._awaited in self._held:
             held, self._held = self._held, b""
             self._answer(200, held)
 
@@ -183,7 +183,7 @@ class Session(Connection):
 async def sessions(
     service: Service, rooms: Sequence[Sequence[str]]
 ) -> AsyncIterator[list[Connection]]:
-    """A session for each of these lists of rooms."""
+    """Sessions, one for a list of rooms."""
     async with connected([service], len(rooms), Session) as opened:
         for session, own in zip(opened, rooms, strict=True):
             assert isinstance(session, Session)

@@ -37,12 +37,12 @@ ARCHIVED = 1_000
 async def measured(
     stage: Stage, peer: Service, opened: list[Connection], request: bytes
 ) -> AsyncIterator[MeasuredCallers]:
-    """Callers that repeat a request; ejabberd uses no MongoDB, which only idles meanwhile."""
+    """Callers that repeat a request. ejabberd uses no MongoDB: only its own CPU counts."""
     yield MeasuredCallers(stage, [peer], Callers(opened, itertools.repeat(request)))
 
 
 async def measure_messages(stage: Stage, count: int, *, callers: int) -> Figures:
-    """Messages into so many conversations without listeners. The sender of ejabberd is in the room,
+    """Messages into `count` conversations without listeners. The sender of ejabberd is in the room,
     as the protocol requires, and the only one there."""
     found = places("spread", count)
     rooms = [[place.id for place in found[number::callers]] for number in range(callers)]
