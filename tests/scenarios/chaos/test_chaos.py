@@ -67,7 +67,7 @@ async def survive(members: ReplicaSet, folder: Path, *, readers: int, seconds: f
     seed = int(os.environ.get("CHAT_AIO_CHAOS_SEED") or random.randrange(10_000))
     log.info("CHAT_AIO_CHAOS_SEED=%d", seed)
     async with (
-        asyncio.timeout(seconds + 180),
+        asyncio.timeout(seconds + 400),
         AsyncMongoClient[dict[str, Any]](members.url) as client,
         ClientSession(connector=TCPConnector(limit=0)) as session,
     ):

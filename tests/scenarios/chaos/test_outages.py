@@ -25,7 +25,7 @@ ANSWERED_WITHIN = ClientTimeout(total=30)
 """What is promised is the storage's timeout (3 s here) and a second; a busy machine adds to it, and
 a process that is stuck does not answer at all."""
 
-RECOVERED_WITHIN = 60
+RECOVERED_WITHIN = 180
 
 KINDS = ["kill", "stop", "step down"]
 
