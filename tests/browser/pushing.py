@@ -6,6 +6,7 @@ stands for these keeps all in Cache Storage, which pages and workers share.
 """
 
 import asyncio
+import gzip
 import json
 import re
 from collections.abc import AsyncIterator
@@ -287,8 +288,10 @@ async def pushing(
     async def with_stand_ins(request: web.Request, handler: Any) -> web.StreamResponse:
         answer = await handler(request)
         if request.path == "/chat-aio/push-worker.js" and answer.status == 200:
-            text = (stand_ins + IN_WORKER + HANDLED).encode() + answer.body
-            answer = web.Response(body=text, headers=answer.headers)
+            text = (stand_ins + IN_WORKER + HANDLED).encode() + gzip.decompress(answer.body)
+            headers = answer.headers.copy()
+            del headers["Content-Encoding"]
+            answer = web.Response(body=text, headers=headers)
         return answer  # type: ignore[no-any-return]
 
     plugins = [quick(channels=[service.push()], suppress_when="read")]
