@@ -10,7 +10,6 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextvars import Context
-from datetime import datetime
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
@@ -59,8 +58,8 @@ class Lanes(ABC):
         """The oldest deliveries that wait in a lane, in order."""
 
     @abstractmethod
-    async def hold_up(self, key: str, until: datetime) -> None:
-        """Delay all deliveries of a lane until the first one's time."""
+    async def hold_up(self, key: str, first: Row) -> None:
+        """Delay all deliveries of a lane until the time of the first one."""
 
     @abstractmethod
     async def attempt(self, key: str, row: Row, waiting: Sequence[Row]) -> bool:
@@ -143,7 +142,7 @@ class Lanes(ABC):
                 left = (row["notBefore"] - self._api.now()).total_seconds()
                 if left > LANE_SECONDS:
                     # No lane for now: the next look at all that wait makes one in time.
-                    await self.hold_up(key, row["notBefore"])
+                    await self.hold_up(key, row)
                     return
                 if left > 0:
                     await asyncio.sleep(left)

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from chat_aio.actions.plugin_api import PluginAPI
@@ -15,6 +14,7 @@ from chat_aio.plugins.deliveries.rows import Row
 from chat_aio.plugins.deliveries.tries import Tries
 from chat_aio.plugins.notifications.channels import Channel, Notification
 from chat_aio.plugins.notifications.deciding import Decider, Recipients
+from chat_aio.plugins.notifications.holding import Holding
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.schema.inbox import UnreadTotals
 
@@ -30,6 +30,7 @@ class Delivery(Lanes):
         lease: PositionLease,
         rows: Rows,
         decider: Decider,
+        holding: Holding,
         channels: Sequence[Channel],
         *,
         concurrency: int,
@@ -39,14 +40,17 @@ class Delivery(Lanes):
         super().__init__(api, lease, concurrency=concurrency, tries=tries)
         self._rows = rows
         self._decider = decider
+        self._holding = holding
         self._channels = channels
         self._once_until_read = once_until_read
 
     async def read_waiting(self, key: str, *, limit: int) -> Sequence[Row]:
         return await self._rows.waiting_of(key, limit=limit)
 
-    async def hold_up(self, key: str, until: datetime) -> None:
-        await self._rows.hold_up(key, until)
+    async def hold_up(self, key: str, first: Row) -> None:
+        await self._rows.hold_up(key, first["notBefore"])
+        if first["held"]:
+            await self._holding.look_again({key: first["notBefore"]})
 
     async def attempt(self, key: str, row: Row, waiting: Sequence[Row]) -> bool:
         """Deliver one notification; False if the waiting rows have to be read again."""
@@ -58,6 +62,7 @@ class Delivery(Lanes):
         until = recipients.quiet_until[row["userId"]]
         if until is not None and until > self._api.now():
             await self._rows.change(row, held=True, due=until, notBefore=until)
+            await self._holding.look_again({row["userId"]: until})
             return False
         if (row["held"] or self._once_until_read) and await self._merge(row, waiting):
             return False

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from datetime import timedelta
 from functools import partial
 from typing import Literal
 
@@ -11,9 +10,10 @@ from chat_aio.plugin_types.base import DeliveredMessage, Plugin, PluginRequest, 
 from chat_aio.plugins.deliveries.lease import PositionLease
 from chat_aio.plugins.deliveries.tries import Tries
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
-from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
+from chat_aio.plugins.notifications.deciding import Decider
 from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.devices import DeviceChannel, Devices
+from chat_aio.plugins.notifications.holding import Holding
 from chat_aio.plugins.notifications.preferences import Preferences, default_level
 from chat_aio.plugins.notifications.push import Push
 from chat_aio.plugins.notifications.quiet_hours import checked
@@ -106,13 +106,14 @@ class Notifications(Plugin):
                 await channel.open(self.api)
                 opened.push_async_callback(channel.close)
             self._preferences = Preferences(self.api)
+            rows = Rows(self.api)
+            self._holding = Holding(self.api, self._preferences, rows)
             if self._suppress_when == "delivered":
                 # Well within the delay: delivered ranges must be written before they are read.
                 self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))
                 opened.push_async_callback(self._shown.close)
             if self._channels:
                 lease = PositionLease.of(self.api, NAME, seconds=self._lease_seconds)
-                rows = Rows(self.api)
                 decider = Decider(self.api, self._preferences, self._shown)
                 make_delivery = partial(
                     Delivery,
@@ -120,13 +121,20 @@ class Notifications(Plugin):
                     lease,
                     rows,
                     decider,
+                    self._holding,
                     self._channels,
                     concurrency=self._concurrency,
                     tries=self._tries,
                     once_until_read=self._once_until_read,
                 )
                 worker = NotificationWorker(
-                    self.api, lease, rows, decider, make_delivery, delay_seconds=self._delay
+                    self.api,
+                    lease,
+                    rows,
+                    decider,
+                    self._holding,
+                    make_delivery,
+                    delay_seconds=self._delay,
                 )
                 worker.open()
                 opened.push_async_callback(worker.close)
@@ -220,10 +228,7 @@ class Notifications(Plugin):
                 hours = checked(hours)
             except ValueError as error:
                 raise InvalidInput(f"quietHours {error}") from None
-        await self._preferences.set_quiet_hours(request.user_id, hours)
-        # Later than what the deciding process may remember of the hours before.
-        later = self.api.now() + timedelta(seconds=FRESH_SECONDS + 1)
-        await Rows(self.api).release(request.user_id, later)
+        await self._holding.change_hours(request.user_id, hours)
         return {"quietHours": hours}
 
     async def _show_level(self, request: PluginRequest) -> Mapping[str, object]:

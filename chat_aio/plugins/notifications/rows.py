@@ -100,8 +100,14 @@ class Rows:
         await self._deliveries.hold_up({"userId": user_id}, until)
 
     async def release(self, user_id: str, at: datetime) -> None:
-        """Let what quiet hours hold for a user be decided again."""
-        chosen = {"userId": user_id, "state": "waiting", "held": True}
+        """Let notifications that quiet hours hold for a user, and those behind them, be decided
+        again."""
+        chosen = {
+            "userId": user_id,
+            "state": "waiting",
+            "$or": [{"held": True}, {"tries": 0}],
+            "notBefore": {"$gt": at},
+        }
         await self._api.write(
             lambda: self._notifications.update_many(chosen, {"$set": {"notBefore": at}})
         )

@@ -12,6 +12,7 @@ from chat_aio.plugins.deliveries.reading import Reader
 from chat_aio.plugins.deliveries.worker import Work, Worker
 from chat_aio.plugins.notifications.deciding import Decider, rows_of
 from chat_aio.plugins.notifications.delivering import Delivery
+from chat_aio.plugins.notifications.holding import Holding
 from chat_aio.plugins.notifications.rows import Rows
 
 NAME = "notifications"
@@ -58,6 +59,7 @@ class NotificationWorker(Worker[Delivery]):
         lease: PositionLease,
         rows: Rows,
         decider: Decider,
+        holding: Holding,
         make_delivery: Callable[[], Delivery],
         *,
         delay_seconds: float,
@@ -66,6 +68,7 @@ class NotificationWorker(Worker[Delivery]):
         self._api = api
         self._rows = rows
         self._decider = decider
+        self._holding = holding
         self._reader = CreatedReader(api, lease, rows, delay=timedelta(seconds=delay_seconds))
         self._noted = self._reader.noted
 
@@ -111,6 +114,8 @@ class NotificationWorker(Worker[Delivery]):
             ]
             self._lease.require()
             await self._rows.add(rows)
+            if held := {row["userId"]: row["notBefore"] for row in rows if row["held"]}:
+                await self._holding.look_again(held)
             # Only now: if this process ends in between, they are decided again.
             await self._rows.set_decided([row["_id"] for row in due])
-            delivery.wake({row["userId"] for row in rows})
+            delivery.wake({row["userId"] for row in rows if not row["held"]})

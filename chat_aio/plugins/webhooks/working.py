@@ -3,7 +3,7 @@ and posted in the order of their conversation (decision 0087)."""
 
 import logging
 from collections.abc import Callable, Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -125,8 +125,8 @@ class Posting(Lanes):
     async def read_waiting(self, key: str, *, limit: int) -> Sequence[Row]:
         return await self._rows.waiting_in(key, before=self._reader.upto, limit=limit)
 
-    async def hold_up(self, key: str, until: datetime) -> None:
-        await self._rows.hold_up(key, until)
+    async def hold_up(self, key: str, first: Row) -> None:
+        await self._rows.hold_up(key, first["notBefore"])
 
     async def attempt(self, key: str, row: Row, waiting: Sequence[Row]) -> bool:
         """Post one event; False if the waiting rows have to be read again."""

@@ -13,15 +13,19 @@ PATIENCE = 30.0
 
 
 class Told:
-    """A `deliver` that keeps what it is called with, and fails as often as `failures` says."""
+    """A `deliver` that keeps its notifications, and fails as often as `failures` has it, after
+    `failed` was called."""
 
     def __init__(self) -> None:
         self.all: list[Notification] = []
         self.failures: dict[str, int] = {}
+        self.failed: Callable[[], Awaitable[None]] | None = None
 
     async def __call__(self, notification: Notification) -> None:
         if self.failures.get(notification.user_id, 0) > 0:
             self.failures[notification.user_id] -= 1
+            if self.failed is not None:
+                await self.failed()
             raise ConnectionError("no way out")
         self.all.append(notification)
 

@@ -1,12 +1,17 @@
 """Quiet hours: nothing is delivered, and afterwards one notification for each conversation."""
 
+import asyncio
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
+from chat_aio.plugins.notifications import deciding
+from chat_aio.plugins.notifications.rows import Rows
 from tests.conftest import Database, MakePeople
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
+from tests.plugins.notifications.telling import PATIENCE, Told, all_told, eventually, quick, ready
 
 
 @pytest.fixture
@@ -47,6 +52,84 @@ async def test_after_quiet_hours_there_is_one_for_each_conversation(
         ("4", 2),
         ("5", 2),
     ]
+
+
+@pytest.mark.parametrize("write", ["add", "change", "hold_up"])
+async def test_hours_that_are_cleared_while_a_row_is_held(
+    serve: MakePeople, told: Told, database: Database, write: str
+) -> None:
+    """The process with the lease has read the hours, or the rows, and writes after they are
+    cleared: when it stores a row, holds one that it was about to deliver, or delays the rows behind
+    a held one."""
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    alice, bob = people("alice"), people("bob")
+    group, path = await alice.group("bob"), "/notifications/settings"
+    writes, cleared = asyncio.Event(), asyncio.Event()
+    original = getattr(Rows, write)
+
+    async def late(self: Rows, *given: Any, **fields: Any) -> None:
+        if write != "change" or "held" in fields:
+            writes.set()
+            await cleared.wait()
+        await original(self, *given, **fields)
+
+    async def set_hours() -> None:
+        given = {"quietHours": hours_around(datetime.now(UTC))}
+        assert (await bob.call("PUT", path, json=given)).status == 200
+
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(Rows, write, late))
+        if write == "add":
+            await set_hours()
+        else:
+            # Decided before the hours begin, it fails, and is held at its next try. It is decided
+            # again for each try: nothing is remembered.
+            stack.enter_context(patch.object(deciding, "FRESH_SECONDS", 0.0))
+            told.failures["bob"], told.failed = 1, set_hours
+        await alice.send(group, "1")
+        await asyncio.wait_for(writes.wait(), PATIENCE)
+        assert (await bob.call("PUT", path, json={"quietHours": None})).status == 200
+        cleared.set()
+        await all_told(database, 1)
+    assert told.of("bob") == ["1"]
+
+
+async def test_what_is_released(serve: MakePeople, database: Database) -> None:
+    """Rows that hours hold, and those behind them: nothing becomes later, and a failing row keeps
+    the time of its next try."""
+    people = await serve(plugins=[quick()])
+    now = datetime.now(UTC).replace(microsecond=0)
+    at, far = now + timedelta(minutes=1), now + timedelta(hours=3)
+    rows = {
+        "held": {"held": True, "tries": 0, "notBefore": far},
+        "held after a failure": {"held": True, "tries": 1, "notBefore": far},
+        "behind a held one": {"held": False, "tries": 0, "notBefore": far},
+        "failing": {"held": False, "tries": 1, "notBefore": far},
+        "due earlier": {"held": True, "tries": 0, "notBefore": now},
+    }
+    stored = Rows(people("alice").chat._context.plugins[0].api)
+    common: dict[str, Any] = {
+        "userId": "bob",
+        "conversationId": "c",
+        "seq": 1,
+        "state": "waiting",
+        "count": 1,
+    }
+    common |= {"at": now, "due": now, "done": [], "error": None}
+    await stored.add({**common, **rows[name], "messageId": name} for name in rows)
+    await stored.release("bob", at)
+    found = {
+        row["messageId"]: row["notBefore"].replace(tzinfo=UTC)
+        async for row in database["notifications"].find()
+    }
+    assert found == {
+        "held": at,
+        "held after a failure": at,
+        "behind a held one": at,
+        "failing": far,
+        "due earlier": now,
+    }
 
 
 @pytest.mark.parametrize(
