@@ -142,7 +142,8 @@ async def test_pauses_at_once_count_once() -> None:
 async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
     work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     with budget(0.01), pytest.raises(StorageUnavailable):
-        await Calls(timeout=10).shared(work, seconds=10)
+        async with asyncio.timeout(PATIENCE):
+            await Calls(timeout=10).shared(work, seconds=10)
     assert not work.cancelled()
     work.set_result("done")
     assert await Calls(timeout=10).shared(work, seconds=0) == "done"
