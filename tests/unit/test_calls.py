@@ -183,6 +183,41 @@ async def test_a_storm_of_waits_of_different_lengths() -> None:
     assert not calls._waiters
 
 
+async def test_a_wait_that_ends_in_two_ways_in_one_turn() -> None:
+    """Its caller is cancelled, or its time is over, when the work ends or the timer looks."""
+    calls, loop, failures = Calls(timeout=10), asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: failures.append(context))
+
+    async def waiting() -> tuple[asyncio.Future[str], asyncio.Task[str]]:
+        work: asyncio.Future[str] = loop.create_future()
+        caller = asyncio.create_task(calls.shared(work, seconds=0.001))
+        await until(lambda: bool(calls._waiters))
+        return work, caller
+
+    with patch.object(module, "LOOK_SECONDS", 1e6):
+        for ends_first in (True, False):
+            work, caller = await waiting()
+            if ends_first:
+                work.set_result("done")
+            caller.cancel()
+            if not ends_first:
+                work.set_result("done")
+            await asyncio.wait({caller}, timeout=PATIENCE)
+            assert caller.cancelled()
+        work, caller = await waiting()
+        await until(lambda: time.monotonic() > calls._waiters[next(iter(calls._waiters))])
+        caller.cancel()
+        calls._look()
+        await asyncio.wait({caller}, timeout=PATIENCE)
+        work, caller = await waiting()
+        await until(lambda: time.monotonic() > max(calls._waiters.values()))
+        calls._look()
+        work.set_result("done")
+        async with asyncio.timeout(PATIENCE):
+            assert await caller == "done"
+    assert failures == []
+
+
 async def test_budgets_nest_and_end_with_their_block() -> None:
     outer = budget(10)
     with outer:
