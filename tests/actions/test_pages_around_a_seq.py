@@ -48,6 +48,9 @@ async def test_numbers_beyond_the_history(person: People) -> None:
     group, _ = await filled(alice, 4)
     for seq in (5, 10**18, 10**18 + 1, 2**63 - 1, 2**63, HUGE):
         assert await around(alice, group, seq, 2) == [4, 3]
+    digits = "9" * 5_000  # Python refuses to make a number of them.
+    found = await alice.get(f"/conversations/{group}/messages?aroundSeq={digits}&limit=2")
+    assert (found.status, seqs(found.json)) == (200, [4, 3])
     empty = await alice.group("bob")
     for seq in (1, HUGE):
         assert await around(alice, empty, seq, 2) == []
