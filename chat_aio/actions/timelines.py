@@ -40,8 +40,7 @@ class PageRange:
     size: int
     older: int | None = None
     newer: int | None = None
-    around: str | None = None
-    around_seq: int | None = None
+    around: str | int | None = None
     after: str | None = None
     shows_users: bool = False
 
@@ -73,8 +72,7 @@ def read_wanted(
         size=size,
         older=None if is_newer else seq,
         newer=seq if is_newer else None,
-        around=given.around,
-        around_seq=given.around_seq,
+        around=given.around or given.around_seq,
         after=given.after,
         shows_users=bool(given.include),
     )
@@ -98,8 +96,8 @@ class Timeline:
     async def page(self, wanted: PageRange) -> MessageList:
         """Raises MessageNotFound for a page around or after a message."""
         newer, size = wanted.newer, wanted.size
-        seq = await self._seq_of(wanted.around) if wanted.around else wanted.around_seq
-        if seq is not None:
+        if wanted.around:
+            seq = await self._seq_of(wanted.around)
             # At most half of the page is newer than the message.
             above = await self._above(seq, size // 2)
             below = await self._below(seq + 1, size - len(above.rows))
@@ -113,10 +111,13 @@ class Timeline:
         above = await self._above(newer, size)
         return await self._shown(wanted, above, _Side([], newer + 1, 0))
 
-    async def _seq_of(self, message_id: str) -> int:
-        """The place of a message, which need not be in this timeline of its conversation."""
+    async def _seq_of(self, place: str | int) -> int:
+        """The seq of a message, which need not be in this timeline of its conversation; a seq is
+        returned as it is."""
+        if isinstance(place, int):
+            return place
         context, conversation_id = self.context, self.snapshot.conversation.id
-        seq = (await load_within(context, conversation_id, message_id))["seq"]
+        seq = (await load_within(context, conversation_id, place))["seq"]
         await require_shown(context, self.user_id, self.snapshot, seq)
         return seq
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chat_aio.web.bundle import named, script_of
+from chat_aio.web.static_file import KEPT, StaticFile
 
 STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')
 SCRIPT = re.compile(r'<script type="module" src="demo/static/([^"]+)"></script>')
@@ -21,7 +22,7 @@ class Bundle:
     """
 
     page: str
-    files: dict[str, str]
+    files: dict[str, StaticFile]
     made_of: tuple[float, ...]
 
 
@@ -33,8 +34,11 @@ def bundled(static: Path, *others: Path) -> Bundle:
     (entry,) = SCRIPT.findall(index)
     script = script_of(static / entry)
     styles = "\n".join((static / path).read_text() for path in STYLE.findall(index))
-    files = {named("app", "js", script): script, named("page", "css", styles): styles}
-    script_name, style_name = files
+    script_name, style_name = named("app", "js", script), named("page", "css", styles)
+    files = {
+        script_name: StaticFile(script.encode(), "text/javascript", KEPT),
+        style_name: StaticFile(styles.encode(), "text/css", KEPT),
+    }
     page = STYLE.sub("", index)
     page = SCRIPT.sub(
         f'<link rel="stylesheet" href="bundle/{style_name}">\n'

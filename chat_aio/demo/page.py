@@ -55,14 +55,9 @@ class Pages:
 
     async def file(self, request: web.Request) -> web.Response:
         bundle = await asyncio.to_thread(self._current)
-        name = request.match_info["name"]
-        if name not in bundle.files:
+        if (found := bundle.files.get(request.match_info["name"])) is None:
             raise web.HTTPNotFound
-        kind = "text/javascript" if name.endswith(".js") else "text/css"
-        headers = {"Cache-Control": "max-age=31536000, immutable"}
-        response = web.Response(text=bundle.files[name], content_type=kind, headers=headers)
-        response.enable_compression()
-        return response
+        return await found.answer(request)
 
     def _current(self) -> Bundle:
         if self._bundle is None or self._bundle.made_of != ages(STATIC, BROWSER):

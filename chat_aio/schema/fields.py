@@ -358,10 +358,14 @@ GroupKey = Annotated[
 WantedMetadata = Annotated[dict[str, Any], BeforeValidator(_wanted_metadata)]
 """Values of metadata by which conversations are found."""
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
+# Far behind every message, and an integer that MongoDB can compare with.
+_LAST_PLACE = 10**18
 # No upper limit: a larger `limit` counts as 200 (specification 1.5).
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
-# A number behind the last message is a place, too.
-SeqPlace = Annotated[StrictInt, Field(ge=1, le=10**18)]
+# No upper limit either: all numbers behind the last message are the same place.
+SeqPlace = Annotated[
+    StrictInt, Field(ge=1), AfterValidator(lambda number: min(number, _LAST_PLACE))
+]
 # The action checks the bounds, after the permission. Here OpenAPI's description gets them.
 Seconds = Annotated[
     StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_SECONDS})

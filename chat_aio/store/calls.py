@@ -180,13 +180,16 @@ class Calls:
         Raises StorageUnavailable if it is not done within `seconds`, or within the budget."""
         if not work.done():
             now = time.monotonic()
+            until = deadline_within(seconds)
+            if until <= now:
+                raise StorageUnavailable
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
             def wake(_: asyncio.Future[T]) -> None:
                 if not waiter.done():
                     waiter.set_result(None)
 
-            self._waiters[waiter] = deadline_within(seconds)
+            self._waiters[waiter] = until
             self._look_later()
             work.add_done_callback(wake)
             try:

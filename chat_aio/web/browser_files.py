@@ -1,24 +1,18 @@
 """The files of `chat_aio/browser`, for pages of a host: chat.js, the store, the element."""
 
-import gzip
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 
 from aiohttp import web
 
 from chat_aio.web.bundle import module_of, named
+from chat_aio.web.static_file import ASKED, KEPT, StaticFile
 
 BROWSER = Path(__file__).parent.parent / "browser"
 ELEMENT = "element.js"
 WORKER = "push-worker.js"
 WORKER_HEADERS = {"Service-Worker-Allowed": "/"}
 """Its scope may be wider than its folder: the number at an app's icon is set within the scope."""
-
-ASKED = {"Cache-Control": "no-cache"}
-"""Asked for each time: modules of two versions would not fit together."""
-KEPT = {"Cache-Control": "max-age=31536000, immutable"}
-"""The name has a hash of the content."""
 
 
 def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
@@ -28,37 +22,17 @@ def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
     root = path.rstrip("/")
     bundle = module_of(BROWSER / ELEMENT)
     bundled = named("element", "js", bundle)
-    app.router.add_get(f"{root}/bundle/{bundled}", _File(bundle.encode(), KEPT).answer)
-    for file in sorted(BROWSER.rglob("*.js")):
-        name = file.relative_to(BROWSER).as_posix()
-        content = file.read_bytes()
+    files = {f"bundle/{bundled}": _script(bundle.encode(), KEPT)}
+    for source in sorted(BROWSER.rglob("*.js")):
+        name = source.relative_to(BROWSER).as_posix()
+        content = source.read_bytes()
         if name == ELEMENT:
             content = f'export * from "./bundle/{bundled}";\n'.encode()
         headers = WORKER_HEADERS if name == WORKER else {}
-        app.router.add_get(f"{root}/{name}", _File(content, {**ASKED, **headers}).answer)
+        files[name] = _script(content, {**ASKED, **headers})
+    for name, file in files.items():
+        app.router.add_get(f"{root}/{name}", file.answer)
 
 
-class _File:
-    """One file, named by its content: processes and machines that serve it agree on its ETag."""
-
-    def __init__(self, content: bytes, headers: Mapping[str, str]) -> None:
-        self._content = content
-        self._packed = gzip.compress(content, mtime=0)
-        self._headers = {**headers, "Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff"}
-        self._etag = sha256(content).hexdigest()[:32]
-
-    async def answer(self, request: web.Request) -> web.Response:
-        known = request.if_none_match or ()
-        if any(etag.value in (self._etag, "*") for etag in known):
-            response = web.Response(status=304)
-        else:
-            is_packed = "gzip" in request.headers.get("Accept-Encoding", "")
-            response = web.Response(
-                body=self._packed if is_packed else self._content,
-                content_type="text/javascript",
-                charset="utf-8",
-                headers={"Content-Encoding": "gzip"} if is_packed else None,
-            )
-        response.etag = self._etag
-        response.headers.update(self._headers)
-        return response
+def _script(content: bytes, headers: Mapping[str, str]) -> StaticFile:
+    return StaticFile(content, "text/javascript", headers)

@@ -16,11 +16,11 @@ OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
 
 def module_of(entry: Path) -> str:
-    """The same as a module, with the exports of `entry`."""
+    """The same as a module, with the exports of `entry`. Raises ValueError as `script_of` does."""
+    functions = _functions_of(entry)
     exports = ", ".join(EXPORT.findall(entry.read_text()))
-    script, last = script_of(entry).rsplit("\nconst $$", 1)
-    _, _, made = last.partition(" = ")
-    return f"{script}\nexport const {{ {exports} }} = {made}\n"
+    # Every module is placed behind its imports, so the entry is the last one.
+    return "\n".join([*functions, f"export const {{ {exports} }} = $${len(functions) - 1};\n"])
 
 
 def named(name: str, kind: str, text: str) -> str:
@@ -31,6 +31,11 @@ def named(name: str, kind: str, text: str) -> str:
 def script_of(entry: Path) -> str:
     """All modules that one leads to, as a script. Raises ValueError, also for modules that import
     one another."""
+    return "\n".join(_functions_of(entry))
+
+
+def _functions_of(entry: Path) -> list[str]:
+    """A constant for each module, behind those that it imports."""
     order: list[Path] = []
     _place(entry.resolve(), order, ())
     names = {module: f"$${number}" for number, module in enumerate(order)}
@@ -52,7 +57,7 @@ def script_of(entry: Path) -> str:
         functions.append(
             f"const {names[module]} = (() => {{\n{body}\nreturn {{ {exports} }};\n}})();"
         )
-    return "\n".join(functions)
+    return functions
 
 
 def _packed(module: Path) -> str:

@@ -23,10 +23,15 @@ def compress(request: web.Request, response: web.StreamResponse) -> None:
         return
     # Also if this client gets it plain: a cache must not hand that to one that accepts gzip.
     response.headers.add("Vary", "Accept-Encoding")
+    if accepts_gzip(request) and not is_of_another_site(request):
+        response.enable_compression(web.ContentCoding.gzip)
+
+
+def accepts_gzip(request: web.Request) -> bool:
+    """Whether a client accepts gzip by name."""
     # Not left to aiohttp, which looks for the word alone, and prefers deflate.
     for accepted in ",".join(request.headers.getall("Accept-Encoding", ())).split(","):
         coding, _, weight = accepted.partition(";")
         if coding.strip().lower() == "gzip":
-            if not _REFUSED.fullmatch(weight.strip()) and not is_of_another_site(request):
-                response.enable_compression(web.ContentCoding.gzip)
-            return
+            return not _REFUSED.fullmatch(weight.strip())
+    return False

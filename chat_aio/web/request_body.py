@@ -51,7 +51,7 @@ def object_from(raw: bytes) -> dict[str, Any]:
     if brackets + raw.count(b",") > MAX_PARTS:
         raise InvalidInput(f"the body has more than {MAX_PARTS} brackets and commas")
     try:
-        value, repeated = _PARSER.parse(raw.decode())
+        value = _DECODER.decode(raw.decode())
     except UnicodeDecodeError:
         raise InvalidInput("the body is not valid JSON: not UTF-8") from None
     except RecursionError:
@@ -60,7 +60,7 @@ def object_from(raw: bytes) -> dict[str, Any]:
         raise InvalidInput(f"the body is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidInput("the body must be a JSON object")
-    if repeated:
+    if isinstance(value, _Repeating):
         raise InvalidInput("the body has a key twice")
     if brackets > MAX_LEVELS and sum(1 for _ in _layers(value)) > MAX_LEVELS + 1:
         raise InvalidInput(f"the body has more than {MAX_LEVELS} levels")
@@ -80,26 +80,6 @@ def object_from(raw: bytes) -> dict[str, Any]:
         except UnicodeEncodeError:
             raise InvalidInput("the body has text that is not valid Unicode") from None
     return value
-
-
-class _Parser:
-    """A JSON parser, made once: making it takes as long as parsing a small body."""
-
-    def __init__(self) -> None:
-        self._decoder = json.JSONDecoder(
-            object_pairs_hook=self._object, parse_constant=_no_constant
-        )
-        self._repeated = False
-
-    def parse(self, text: str) -> tuple[Any, bool]:
-        """The value, and whether it is an object that has a key twice. Raises ValueError."""
-        self._repeated = False
-        return self._decoder.decode(text), self._repeated
-
-    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        self._repeated = len(made) != len(pairs)  # The outermost object is made last.
-        return made
 
 
 async def _read(request: web.Request, limit: int) -> bytes:
@@ -134,7 +114,17 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-_PARSER = _Parser()
+class _Repeating(dict[str, Any]):
+    """An object that has a key twice: the last value counts, unless it is the whole body."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else _Repeating(made)
+
+
+# Made once: making it takes as long as parsing a small body.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 
 
 def _layers(value: object) -> Iterator[list[object]]:
@@ -143,7 +133,7 @@ def _layers(value: object) -> Iterator[list[object]]:
     while layer:
         yield layer
         arrays = [element for element in layer if type(element) is list]
-        objects = [element for element in layer if type(element) is dict]
+        objects = [element for element in layer if isinstance(element, dict)]
         layer = [
             *chain.from_iterable(arrays),
             *chain.from_iterable(element.values() for element in objects),

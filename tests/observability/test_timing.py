@@ -1,7 +1,10 @@
 """Calls of MongoDB and of the host's hooks are timed, and slow requests are named."""
 
+import asyncio
 import logging
 import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -10,9 +13,11 @@ import pytest
 from chat_aio import Hooks
 from chat_aio.observability.observer import Call, Hook, Observer
 from chat_aio.options import Options
+from chat_aio.store.calls import paused
+from chat_aio.web import request_body
 from tests.conftest import MakePeople
 from tests.observability.conftest import Measure, Measured
-from tests.support.people import BASE
+from tests.support.people import BASE, PATIENCE
 
 
 class Noted(Observer):
@@ -112,3 +117,32 @@ async def test_a_slow_request_says_where_its_time_went(
     assert fields["database_milliseconds"] < 60_000
     assert group not in record.getMessage()
     assert Options().slow_request_seconds is None
+
+
+async def test_the_time_of_a_body_is_none_of_the_database(
+    serve: MakePeople, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client may take longer for it than MongoDB may take for the whole request."""
+    person = await serve()
+    waiting = asyncio.Event()
+
+    @contextmanager
+    def noted() -> Iterator[None]:
+        with paused():
+            waiting.set()
+            yield
+
+    monkeypatch.setattr(request_body, "paused", noted)
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"name":'
+        async with asyncio.timeout(PATIENCE):
+            await waiting.wait()
+        clock.ahead += 60
+        yield b'"a group"}'
+
+    headers = {"Content-Type": "application/json"}
+    answer = await person("alice").call(
+        "POST", "/conversations/group", data=body(), headers=headers
+    )
+    assert answer.status == 201, answer

@@ -26,6 +26,7 @@ HOSTILE = {
     "huge integer": b'{"a":' + b"9" * 100_000 + b"}",
     "repeated key": b'{"a":1,"a":2}',
     "repeated key, escaped": b'{"a":1,"\\u0061":2}',
+    "repeated key deep within": b'{"a":{"b":1,"b":9223372036854775808}}',
     "lone surrogate": b'{"a":"\\ud800"}',
     "lone low surrogate": b'{"a":["\\uDC00"]}',
     "lone surrogate as key": b'{"\\uD834":1}',

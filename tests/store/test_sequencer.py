@@ -2,13 +2,14 @@
 
 import asyncio
 import random
+from contextlib import AsyncExitStack
 from itertools import pairwise
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import pytest
 
-from chat_aio.errors import InternalError, StorageUnavailable
+from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.store import batch, numbering
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.numbering import EpochChanged
@@ -225,6 +226,29 @@ async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore
     assert [type(outcome) for outcome in outcomes] == [StorageUnavailable] * 5
     await change()
     assert not store.sequencer._held
+
+
+async def test_a_storm_of_drafts_past_their_deadline(make_store: MakeStore) -> None:
+    """One timer serves all, also when it is needed again later; nothing of them is written."""
+    store, patient = make_store(timeout=0.5), make_store()
+    groups = [await patient.conversation("alice") for _ in range(4)]
+    for seq in (1, 2):
+        async with AsyncExitStack() as held:
+            for group in groups:
+                await held.enter_async_context(store.sequencer.hold(group["_id"]))
+            sending = [asyncio.create_task(store.send(groups[n % 4])) for n in range(200)]
+            await asyncio.sleep(0)
+            for task in sending[::5]:
+                task.cancel()
+            async with asyncio.timeout(PATIENCE):
+                outcomes = await asyncio.gather(*sending, return_exceptions=True)
+        failed = [outcome for outcome in outcomes if isinstance(outcome, StorageUnavailable)]
+        assert len(failed) == 160
+        assert OUTCOME_UNKNOWN not in {str(outcome) for outcome in failed}
+        assert store.sequencer.count_waiting() == 0
+        assert not store.sequencer._waiting
+        for group in groups:
+            assert (await patient.send(group))["seq"] == seq
 
 
 async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: MakeStore) -> None:

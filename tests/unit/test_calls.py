@@ -142,10 +142,96 @@ async def test_pauses_at_once_count_once() -> None:
 async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
     work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     with budget(0.01), pytest.raises(StorageUnavailable):
-        await Calls(timeout=10).shared(work, seconds=10)
+        async with asyncio.timeout(PATIENCE):
+            await Calls(timeout=10).shared(work, seconds=10)
     assert not work.cancelled()
     work.set_result("done")
     assert await Calls(timeout=10).shared(work, seconds=0) == "done"
+
+
+async def test_a_spent_budget_is_not_waited_with() -> None:
+    """Not even until the timer looks: a caller that loops would wait again and again."""
+    work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    with patch.object(module, "LOOK_SECONDS", 1e6), budget(0), pytest.raises(StorageUnavailable):
+        async with asyncio.timeout(PATIENCE):
+            await Calls(timeout=10).shared(work, seconds=10)
+
+
+async def test_a_storm_of_waits_of_different_lengths() -> None:
+    """One timer serves all: no caller is forgotten, wakes another one or stays behind."""
+    calls = Calls(timeout=10)
+    loop = asyncio.get_running_loop()
+    short = [loop.create_future() for _ in range(300)]
+    shared: asyncio.Future[str] = loop.create_future()
+    late = [asyncio.create_task(calls.shared(work, seconds=0.02)) for work in short]
+    left = [asyncio.create_task(calls.shared(shared, seconds=60)) for _ in range(300)]
+    with patch.object(module, "LOOK_SECONDS", 0.005):
+        await asyncio.sleep(0)
+        for caller in left[::2]:
+            caller.cancel()
+        async with asyncio.timeout(PATIENCE):
+            outcomes = await asyncio.gather(*late, return_exceptions=True)
+    assert {type(outcome) for outcome in outcomes} == {StorageUnavailable}
+    assert not any(caller.done() for caller in left[1::2])
+    assert not shared.cancelled()
+    shared.set_result("done")
+    async with asyncio.timeout(PATIENCE):
+        assert set(await asyncio.gather(*left[1::2])) == {"done"}
+        # A wait of later, when nothing was waited for in between.
+        with pytest.raises(StorageUnavailable):
+            await calls.shared(loop.create_future(), seconds=0.01)
+    assert not calls._waiters
+
+
+async def test_a_wait_that_ends_in_two_ways_in_one_turn() -> None:
+    """Its caller is cancelled, or its time is over, when the work ends or the timer looks."""
+    calls, loop, failures = Calls(timeout=10), asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: failures.append(context))
+
+    async def waiting() -> tuple[asyncio.Future[str], asyncio.Task[str]]:
+        work: asyncio.Future[str] = loop.create_future()
+        caller = asyncio.create_task(calls.shared(work, seconds=0.001))
+        await until(lambda: bool(calls._waiters))
+        return work, caller
+
+    with patch.object(module, "LOOK_SECONDS", 1e6):
+        for ends_first in (True, False):
+            work, caller = await waiting()
+            if ends_first:
+                work.set_result("done")
+            caller.cancel()
+            if not ends_first:
+                work.set_result("done")
+            await asyncio.wait({caller}, timeout=PATIENCE)
+            assert caller.cancelled()
+        work, caller = await waiting()
+        await until(lambda: time.monotonic() > calls._waiters[next(iter(calls._waiters))])
+        caller.cancel()
+        calls._look()
+        await asyncio.wait({caller}, timeout=PATIENCE)
+        work, caller = await waiting()
+        await until(lambda: time.monotonic() > max(calls._waiters.values()))
+        calls._look()
+        work.set_result("done")
+        async with asyncio.timeout(PATIENCE):
+            assert await caller == "done"
+    assert failures == []
+
+
+async def test_budgets_nest_and_end_with_their_block() -> None:
+    outer = budget(10)
+    with outer:
+        with budget(60) as longer, budget(1) as inner:
+            assert deadline_within(100) == inner.deadline
+        assert inner.remaining < longer.remaining
+        assert deadline_within(100) == outer.deadline
+    assert deadline_within(100) > outer.deadline + 60
+
+
+async def test_a_budget_ends_with_an_error_too() -> None:
+    with pytest.raises(ValueError, match="swordfish"), budget(1):
+        raise ValueError("swordfish")
+    assert deadline_within(100) > time.monotonic() + 60
 
 
 async def test_a_hook_may_call_the_chat_while_the_clock_stands() -> None:

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_aio.actions.context import utc_now
-from chat_aio.schema.normal_text import MAX_MARKS, is_run
+from chat_aio.schema.normal_text import MAX_MARKS, MAX_NORMAL_LENGTH, is_run, normal
 from chat_aio.store.messages import new_message
 from chat_aio.store.numbering import weight_of
 from chat_aio.store.tokenizer import (
+    _TERM,
     MAX_INDEXED,
     MAX_TERMS,
     entries_of,
@@ -50,6 +51,24 @@ def test_terms(text: str, terms: list[str]) -> None:
 @given(TEXTS | st.text(st.characters(max_codepoint=127)))
 def test_terms_are_what_the_rule_says(text: str) -> None:
     assert terms_of(text) == naive_terms(text)
+
+
+def test_ascii_is_cut_as_any_text() -> None:
+    """It has a separate, faster expression."""
+    characters = [chr(number) for number in range(128)]
+    together = "".join(characters)
+    longest = "ab " * (MAX_NORMAL_LENGTH // 3 + 1)
+    texts = [
+        *characters,
+        *(f"Az{one}9" for one in characters),
+        *(one + together + one for one in characters),
+        longest[: MAX_NORMAL_LENGTH - 1],
+        "c" * (MAX_NORMAL_LENGTH + 10),
+        "a " * (MAX_TERMS + 10),
+    ]
+    for text in texts:
+        common = [found.lower() for found in _TERM.findall(normal(text), 0, MAX_NORMAL_LENGTH)]
+        assert terms_of(text) == common[:MAX_TERMS], ascii(text[:50])
 
 
 @given(TEXTS)

@@ -48,10 +48,23 @@ async def test_the_element_is_one_file_that_browsers_keep(host: Client) -> None:
         text = await answer.text()
     assert "export const { ChatAio } =" in text
     assert not re.search(r"^import ", text, re.MULTILINE)
-    plain = {"Accept-Encoding": "identity"}
-    async with host.get(f"/chat-aio/{name}", headers=plain) as answer:
-        assert "Content-Encoding" not in answer.headers
-        assert await answer.text() == text
+    for refused in ("identity", "gzip;q=0", "gzip; q=0.0, br", "x-gzip"):
+        plain = {"Accept-Encoding": refused}
+        async with host.get(f"/chat-aio/{name}", headers=plain) as answer:
+            assert "Content-Encoding" not in answer.headers, refused
+            assert await answer.text() == text
+
+
+async def test_one_weak_etag_names_the_plain_and_the_compressed_bytes(host: Client) -> None:
+    """A strong one would promise equal bytes (RFC 9110, 8.8.3)."""
+    etags = set()
+    for coding in ("identity", "gzip"):
+        asked = {"Accept-Encoding": coding}
+        async with host.get("/chat-aio/chat.js", headers=asked) as answer:
+            assert answer.headers["Vary"] == "Accept-Encoding"
+            etags.add(answer.headers["ETag"])
+    (etag,) = etags
+    assert etag.startswith('W/"')
 
 
 async def test_browsers_ask_again_and_are_told_that_nothing_has_changed(host: Client) -> None:

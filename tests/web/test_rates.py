@@ -87,6 +87,16 @@ async def test_what_storage_cannot_do_is_not_counted(serve: MakePeople) -> None:
         assert (await ada.get("/conversations")).status == expected
 
 
+async def test_a_send_in_process_is_counted_once(make_chat: MakeChat) -> None:
+    """It counts itself, so that plugins' sends are counted too, and not as one of all the rest."""
+    chat = await make_chat(rate_limits={"send_message": "3/hour", "*": "1/hour"})
+    group = await chat.api.create_group_conversation("ada")
+    for number in range(3):
+        await chat.api.send_message("ada", group.id, str(number))
+    with pytest.raises(RateLimited):
+        await chat.api.send_message("ada", group.id, "too much")
+
+
 async def test_several_limits_and_all_the_rest(serve: MakePeople) -> None:
     limits = {"list_channels": "1/hour"} | {"mark_read": "9/hour", "*": "5/hour;2/minute"}
     with pytest.raises(ValueError, match="no method 'list_channels'"):

@@ -4,7 +4,6 @@ import itertools
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from statistics import median
 
 from benchmarks.data import Place, places, put_conversations
 from benchmarks.floors import CALLERS
@@ -13,12 +12,11 @@ from benchmarks.peers import ejabberd
 from benchmarks.peers.ejabberd import EJABBERD, SENDING, XMPP
 from benchmarks.peers.sides import AHEAD, Side, alternate, compared
 from benchmarks.peers.streaming import (
-    MESSAGES,
     Heard,
     Tell,
     against,
+    deliveries_against,
     heard,
-    heard_here,
     memory_here,
     users_of,
 )
@@ -26,19 +24,18 @@ from benchmarks.reads import load_lists, places_of
 from benchmarks.sends import MeasuredCallers, sends_into
 from benchmarks.stage import Service, Stage, connected
 from benchmarks.streams import STREAMS_PER_USER, held_open, neighbours_of
-from benchmarks.table import Figure, Figures, micros, ms, row
+from benchmarks.table import Figures, ms, row
 
 ROOMS = 1_000
 READING_CALLERS = 8
 ARCHIVED = 1_000
 
 
-@asynccontextmanager
-async def measured(
+def measured(
     stage: Stage, peer: Service, opened: list[Connection], request: bytes
-) -> AsyncIterator[MeasuredCallers]:
+) -> MeasuredCallers:
     """Callers that repeat a request. ejabberd uses no MongoDB: only its own CPU counts."""
-    yield MeasuredCallers(stage, [peer], Callers(opened, itertools.repeat(request)))
+    return MeasuredCallers(stage, [peer], Callers(opened, itertools.repeat(request)))
 
 
 async def measure_messages(stage: Stage, count: int, *, callers: int) -> Figures:
@@ -55,9 +52,9 @@ async def measure_messages(stage: Stage, count: int, *, callers: int) -> Figures
     ):
         await put_conversations(database, found)
         chat = MeasuredCallers(stage, services, Callers(here, sends_into(found)))
-        async with measured(stage, peer, there, SENDING) as xmpp:
-            sides = Side(services[0], chat.run), Side(peer, xmpp.run)
-            await alternate(stage.rounds, *sides)
+        xmpp = measured(stage, peer, there, SENDING)
+        sides = Side(services[0], chat.run), Side(peer, xmpp.run)
+        await alternate(stage.rounds, *sides)
     return figures_of(chat, xmpp)
 
 
@@ -107,9 +104,9 @@ async def measure_pages(stage: Stage) -> Figures:
         async with ejabberd.sessions(peer, [[place.id]] * READING_CALLERS) as there:
             page = get(f"/conversations/{place.id}/messages?limit=50", "reader")
             chat = MeasuredCallers(stage, services, Callers(here, itertools.repeat(page)))
-            async with measured(stage, peer, there, ejabberd.paging(place.id)) as xmpp:
-                sides = Side(services[0], chat.run), Side(peer, xmpp.run)
-                await alternate(stage.rounds, *sides)
+            xmpp = measured(stage, peer, there, ejabberd.paging(place.id))
+            sides = Side(services[0], chat.run), Side(peer, xmpp.run)
+            await alternate(stage.rounds, *sides)
     return figures_of(chat, xmpp)
 
 
@@ -145,19 +142,7 @@ async def heard_in_rooms(stage: Stage) -> AsyncIterator[tuple[Service, Heard]]:
     peer=EJABBERD,
 )
 async def measure_heard(stage: Stage) -> Figures:
-    async with (
-        heard_here(stage) as (service, here),
-        heard_in_rooms(stage) as (peer, there),
-    ):
-        sides = Side(service, partial(here.run, MESSAGES)), Side(peer, partial(there.run, MESSAGES))
-        await alternate(2 * stage.rounds, *sides)
-    return {
-        **compared(here.cpu, there.cpu),
-        "our further one": micros(median(here.further)),
-        "their further one": micros(median(there.further)),
-        "our bytes": Figure(here.bytes),
-        "their bytes": Figure(there.bytes),
-    }
+    return await deliveries_against(stage, heard_in_rooms(stage))
 
 
 @row(

@@ -1,7 +1,7 @@
 """Rows against Socket.IO and nchan: messages with listeners, and idle streams."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from statistics import median
 
@@ -130,6 +130,31 @@ async def heard_by_subscribers(stage: Stage) -> AsyncIterator[tuple[Service, Hea
         yield service, there
 
 
+Peer = AbstractAsyncContextManager[tuple[Service, Heard]]
+
+
+async def heard_in_turn(stage: Stage, theirs: Peer) -> tuple[Heard, Heard]:
+    """Alternating deliveries of the chat and of a peer."""
+    async with heard_here(stage) as (service, here), theirs as (peer, there):
+        sides = Side(service, partial(here.run, MESSAGES)), Side(peer, partial(there.run, MESSAGES))
+        await alternate(2 * stage.rounds, *sides)
+    return here, there
+
+
+async def deliveries_against(stage: Stage, theirs: Peer) -> Figures:
+    here, there = await heard_in_turn(stage, theirs)
+    return {
+        **compared(here.cpu, there.cpu),
+        "our further one": micros(median(here.further)),
+        "their further one": micros(median(there.further)),
+        **sizes(here, there),
+    }
+
+
+def sizes(here: Heard, there: Heard) -> Figures:
+    return {"our bytes": Figure(here.bytes), "their bytes": Figure(there.bytes)}
+
+
 @row(
     "S5",
     "A message to 256 readers against Socket.IO with MongoDB, one at a time; CPU of service + "
@@ -138,19 +163,7 @@ async def heard_by_subscribers(stage: Stage) -> AsyncIterator[tuple[Service, Hea
     peer=SOCKET_IO,
 )
 async def measure_heard(stage: Stage) -> Figures:
-    async with (
-        heard_here(stage) as (service, here),
-        heard_by_sockets(stage) as (peer, there),
-    ):
-        sides = Side(service, partial(here.run, MESSAGES)), Side(peer, partial(there.run, MESSAGES))
-        await alternate(2 * stage.rounds, *sides)
-    return {
-        **compared(here.cpu, there.cpu),
-        "our further one": micros(median(here.further)),
-        "their further one": micros(median(there.further)),
-        "our bytes": Figure(here.bytes),
-        "their bytes": Figure(there.bytes),
-    }
+    return await deliveries_against(stage, heard_by_sockets(stage))
 
 
 @row(
@@ -161,17 +174,8 @@ async def measure_heard(stage: Stage) -> Figures:
     peer=NCHAN,
 )
 async def measure_further_deliveries(stage: Stage) -> Figures:
-    async with (
-        heard_here(stage) as (service, here),
-        heard_by_subscribers(stage) as (peer, there),
-    ):
-        sides = Side(service, partial(here.run, MESSAGES)), Side(peer, partial(there.run, MESSAGES))
-        await alternate(2 * stage.rounds, *sides)
-    return {
-        **compared(here.further, there.further),
-        "our bytes": Figure(here.bytes),
-        "their bytes": Figure(there.bytes),
-    }
+    here, there = await heard_in_turn(stage, heard_by_subscribers(stage))
+    return {**compared(here.further, there.further), **sizes(here, there)}
 
 
 async def memory_here(stage: Stage) -> tuple[float, float]:
