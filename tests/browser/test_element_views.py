@@ -149,3 +149,14 @@ async def test_unsent_text_is_kept_while_it_is_out_of_the_page(host: Host, ada: 
     await ada.keyboard.press("Tab")
     await composer(ada).press("Enter")
     await expect(messages(ada)).to_have_count(1)
+
+
+async def test_notifications_can_be_asked_for_next_to_a_list(host: Host, ada: Page) -> None:
+    """As long as the browser has not been asked."""
+    undecided = "Object.defineProperty(Notification, 'permission', { value: 'default' })"
+    await ada.evaluate(f"() => {{ {undecided}; }}")
+    await ada.evaluate(MADE, [{"user": "ada", "features": "notifications search"}, {}])
+    await expect(ada.get_by_role("button", name="Notify me of messages")).to_be_visible()
+    await ada.evaluate("document.querySelector('chat-aio').setAttribute('features', 'search')")
+    await expect(ada.get_by_role("button", name="Notify me of messages")).to_have_count(0)
+    await expect(ada.get_by_role("searchbox")).to_be_visible()
