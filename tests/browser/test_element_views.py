@@ -160,3 +160,50 @@ async def test_notifications_can_be_asked_for_next_to_a_list(host: Host, ada: Pa
     await ada.evaluate("document.querySelector('chat-aio').setAttribute('features', 'search')")
     await expect(ada.get_by_role("button", name="Notify me of messages")).to_have_count(0)
     await expect(ada.get_by_role("searchbox")).to_be_visible()
+
+
+AROUND = """() => {
+  const field = document.createElement("input");
+  field.setAttribute("aria-label", "Your address");
+  document.body.append(field);
+  field.focus();
+}"""
+
+
+async def test_the_focus_is_not_taken_from_the_page_around_it(host: Host, ada: Page) -> None:
+    """At the beginning, after a change of its language, by its places, and by a ban."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Hello!")
+        await grace.send_message(direct.id, "Again!", thread_root_message_id=root.id)
+    chat = "document.querySelector('chat-aio')"
+    await ada.evaluate(AROUND)
+    field = ada.get_by_label("Your address")
+    await ada.evaluate(f"location.hash = 'chat/{direct.id}'")
+    await ada.evaluate(MADE, [{"user": "ada", "address": "chat"}, {}])
+    await expect(messages(ada)).to_have_count(1)
+    await expect(field).to_be_focused()
+    await ada.evaluate(f"{chat}.setAttribute('lang', 'de')")
+    await expect(ada.get_by_label("Nachricht", exact=True)).to_be_visible()
+    await expect(field).to_be_focused()
+    await ada.evaluate(f"location.hash = 'chat/{direct.id}/{root.id}'")
+    await expect(ada.get_by_text("Again!")).to_be_visible()
+    await expect(field).to_be_focused()
+    await ada.evaluate(f"{chat}.refused({{ code: 'USER_BANNED' }})")
+    await expect(ada.get_by_role("button", name="Erneut versuchen")).to_be_visible()
+    await expect(field).to_be_focused()
+    await ada.evaluate(f"location.hash = 'chat'; {chat}.setAttribute('lang', 'en')")
+    await ada.get_by_role("link", name="Grace Hopper").click()
+    await expect(composer(ada)).to_be_focused()
+
+
+async def test_a_thread_in_the_address_is_left_by_the_keyboard(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Hello!")
+    await ada.evaluate(f"location.hash = 'chat/{direct.id}/{root.id}'")
+    await ada.evaluate(MADE, [{"user": "ada", "address": "chat"}, {}])
+    await expect(ada.get_by_label("Message in the thread", exact=True)).to_be_focused()
+    await ada.keyboard.press("Escape")
+    await expect(ada.get_by_role("region", name="Thread")).to_be_hidden()
+    await expect(composer(ada)).to_be_focused()
