@@ -239,6 +239,8 @@ export class ChatStore {
       this.closeThread();
       this.#store.heldTimeline(openId)?.leave();
     }
+    const isDetailsOpen = this.#store.isDetailsOpen && conversationId === openId;
+    this.#store.set({ isDetailsOpen, elsewhere: null });
     await this.#session.open(conversationId);
   }
 

@@ -145,7 +145,7 @@ export class ChatAio extends HTMLElement {
   attributeChangedCallback(name, before, after) {
     const isElsewhere = name === "conversation" && before !== null && after !== null;
     if (before === after) return;
-    if (isElsewhere && this.#store) this.#store.open(after);
+    if (isElsewhere && this.#store && !this.#isOutdated) this.open(after);
     else this.#beginAnew();
   }
 
@@ -154,9 +154,9 @@ export class ChatAio extends HTMLElement {
    * @returns {Promise<void>} */
   async open(conversationId) {
     const { store } = this;
-    if (!this.hasAttribute("address")) await store?.open(conversationId);
-    else if (conversationId === null) this.#shell.places.go();
-    else this.#shell.places.go(conversationId);
+    const place = conversationId === null ? [] : [conversationId];
+    if (this.hasAttribute("address")) this.#shell?.places.go(...place);
+    else await store?.open(conversationId);
   }
 
   /** Show the direct conversation with someone.
@@ -164,7 +164,7 @@ export class ChatAio extends HTMLElement {
    * @returns {Promise<void>} */
   async openDirect(otherUserId) {
     const { store } = this;
-    if (this.hasAttribute("address")) await this.#view.openDirect(otherUserId);
+    if (this.hasAttribute("address")) await this.#view?.openDirect(otherUserId);
     else await store?.openDirect(otherUserId);
   }
 

@@ -85,6 +85,7 @@ export class InnerPlaces {
 export class AddressPlaces {
   #name;
   #reached = () => {};
+  #isOpen = false;
   #changed = () => this.#show();
 
   hasLinks = true;
@@ -96,11 +97,14 @@ export class AddressPlaces {
   /** `reached(place)` is called at each place, the present one included. */
   start(reached) {
     this.#reached = reached;
+    this.#isOpen = true;
     addEventListener("hashchange", this.#changed);
     this.#show();
   }
 
+  /** Later answers of the service lead nowhere: another user may be there. */
   close() {
+    this.#isOpen = false;
     removeEventListener("hashchange", this.#changed);
   }
 
@@ -109,7 +113,7 @@ export class AddressPlaces {
   }
 
   go(...parts) {
-    location.hash = this.hrefOf(...parts);
+    if (this.#isOpen) location.hash = this.hrefOf(...parts);
   }
 
   goToMessage(message) {
@@ -117,11 +121,11 @@ export class AddressPlaces {
   }
 
   replace(...parts) {
-    location.replace(this.hrefOf(...parts));
+    if (this.#isOpen) location.replace(this.hrefOf(...parts));
   }
 
   arrived(...parts) {
-    history.replaceState(null, "", this.hrefOf(...parts));
+    if (this.#isOpen) history.replaceState(null, "", this.hrefOf(...parts));
   }
 
   /** The browser does. */

@@ -43,7 +43,7 @@ import {
  * }} ChatElementProps
  */
 
-const PROPERTIES = ["chat", "people", "token", "words"];
+const DEFAULTS = { chat: null, people: [], token: null, words: {} };
 const EVENTS = {
   onUnread: "unread",
   onOpen: "open",
@@ -145,10 +145,10 @@ export const ChatElement = forwardRef(function ChatElement(given, ref) {
   useLayoutEffect(() => {
     listeners.current = given;
   });
-  useLayoutEffect(() => {
-    const properties = { chat, people, token, words };
-    for (const name of PROPERTIES) assign(node.current, name, /** @type {any} */ (properties)[name]);
-  }, [chat, people, token, words]);
+  useProperty(node, "chat", chat);
+  useProperty(node, "token", token);
+  useProperty(node, "people", people, JSON.stringify(people));
+  useProperty(node, "words", words, JSON.stringify(words));
   useEffect(() => {
     const element = node.current;
     const ending = new AbortController();
@@ -166,11 +166,15 @@ export const ChatElement = forwardRef(function ChatElement(given, ref) {
 });
 
 /**
- * A property that was never given keeps its default.
- * @param {any} node
- * @param {string} name
+ * Without a value it has its default. It is only assigned when `key` has changed: people and words
+ * that are written in a render function are other objects each time, and would reset the element.
+ * @param {{current: any}} node
+ * @param {keyof typeof DEFAULTS} name
  * @param {unknown} value
+ * @param {unknown} [key]
  */
-function assign(node, name, value) {
-  if (value !== undefined && node[name] !== value) node[name] = value;
+function useProperty(node, name, value, key = value) {
+  useLayoutEffect(() => {
+    node.current[name] = value ?? DEFAULTS[name];
+  }, [key]);
 }

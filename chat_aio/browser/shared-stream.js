@@ -239,14 +239,19 @@ export class SharedConnection {
     if (this.#own) this.#follow();
     const isForAll = to === undefined;
     if (!isForAll && (to !== this.#id || this.#isInStep)) return this.#expect();
-    const isNext =
-      term === this.#term ? number === this.#number + 1 : number === 0 && this.#hasReceived(after);
-    const isLate = isForAll && this.#isInStep && !isNext;
+    const isLate = isForAll && this.#isInStep && !this.#isNext({ term, number, after });
     if (isLate) this.#isInStep = false;
     [this.#term, this.#number] = [term, number];
     this.#deliver(frames);
     if (isLate) this.#ask();
     else this.#expect();
+  }
+
+  /** Whether this tab has missed nothing before a message for all tabs.
+   * @param {{term: number, number: number, after: any}} message */
+  #isNext({ term, number, after }) {
+    if (term === this.#term) return number === this.#number + 1;
+    return number === 0 && this.#hasReceived(after);
   }
 
   /** Whether this tab has received all that a new leader had received, which goes on from there.

@@ -48,3 +48,22 @@ async def test_what_is_set_one_after_the_other_is_one_beginning(host: Host, ada:
         await ada.wait_for_function(live)
         assert len(streams) == 1
         assert len(asked) == 1
+        other = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        begun = await ada.evaluate(
+            """async (id) => {
+              const made = document.querySelector("chat-aio");
+              let begun = 0;
+              made.addEventListener("chat-aio:status", () => { begun += 1; });
+              made.setAttribute("lang", "de");
+              made.setAttribute("conversation", id);
+              made.words = { "composer.message": "Sag es" };
+              await Promise.resolve();
+              return begun;
+            }""",
+            other.id,
+        )
+        assert begun == 1
+        await expect(ada.get_by_label("Sag es", exact=True)).to_be_visible()
+        await expect(ada.get_by_role("heading", name="Engines")).to_be_visible()
+        await ada.wait_for_function(live)
+        assert len(streams) == 2

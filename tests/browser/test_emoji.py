@@ -1,5 +1,7 @@
 """Emoji by their names: for reactions, and while one writes."""
 
+import re
+
 import pytest
 from playwright.async_api import Locator, Page, expect
 
@@ -147,3 +149,10 @@ async def test_pasted_names_become_emoji_when_they_are_sent(visit: Visit, demo: 
     await linus.keyboard.press("Enter")
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
     assert await demo.bodies("linus", direct_id) == ["Done 🎉 at 10:30: `:tada:` :unknown:"]
+
+
+async def test_the_demo_shows_emoji_in_colour(visit: Visit, demo: Demo) -> None:
+    """By a font of its page, in the whole chat."""
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    await expect(linus.locator(".root")).to_have_css("font-family", re.compile("^Coloured, "))
+    await expect(box(linus)).to_have_css("font-family", re.compile("^Coloured, "))

@@ -103,3 +103,46 @@ async def test_the_element_as_a_component(host: Host, open_page: Visit) -> None:
         await page.get_by_role("textbox", name="Message").fill("Hi!")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("article")).to_have_count(2)
+
+
+RENDERED = """async () => {
+  const { createElement, createRef, StrictMode, useState } = React;
+  const { ChatElement } = await import("/chat-aio/react.js");
+  const place = document.createElement("div");
+  document.body.replaceChildren(place);
+  const ref = createRef();
+  window.seen = { ref, unread: [] };
+  function App() {
+    const [given, setGiven] = useState({ empty: "Nobody yet." });
+    window.seen.give = setGiven;
+    const people = [{ id: "grace", name: "Amazing Grace" }];
+    const words = given.empty && { "list.empty": given.empty };
+    const token = () => null;
+    const onUnread = ({ total }) => {
+      window.seen.unread.push(total);
+      setGiven((before) => ({ ...before }));
+    };
+    return createElement(ChatElement, { ref, user: "ada", words, people, token, onUnread });
+  }
+  ReactDOM.createRoot(place).render(createElement(StrictMode, {}, createElement(App)));
+}"""
+
+
+@needs_react
+async def test_rendering_a_component_again_does_not_reset_it(host: Host, open_page: Visit) -> None:
+    """Though its people and words are other objects with the same content."""
+    page = await open_page()
+    await host.visit(page, "ada", "react-element.html")
+    await page.evaluate(RENDERED)
+    await expect(page.get_by_text("Nobody yet.")).to_be_visible()
+    await page.evaluate("seen.store = seen.ref.current.store")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+        await expect(page.get_by_role("link", name="Amazing Grace")).to_be_visible()
+        await page.wait_for_function("seen.unread.at(-1) === 1")
+        await page.evaluate("ReactDOM.flushSync(() => seen.give({ empty: 'Nobody yet.' }))")
+        assert await page.evaluate("seen.ref.current.store === seen.store")
+        await page.evaluate("ReactDOM.flushSync(() => seen.give({}))")
+        assert await page.evaluate("seen.ref.current.store !== seen.store")
+        assert await page.evaluate("seen.ref.current.words") == {}

@@ -77,3 +77,11 @@ async def test_a_picture_follows_its_person(visit: Visit, complaints: Complaints
         [["/b.png"], False],
         [[], False],
     ]
+
+
+async def test_a_choice_of_a_user_looks_as_in_a_chat(demo: Demo, open_page: Visit) -> None:
+    page = await open_page()
+    await page.goto(f"http://127.0.0.1:{demo.port}/")
+    choice = page.get_by_role("link", name="Linus")
+    await expect(choice).to_have_css("display", "flex")
+    await expect(choice.locator(".avatar")).to_have_css("border-radius", "50%")

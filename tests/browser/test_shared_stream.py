@@ -56,6 +56,42 @@ async def test_eight_tabs_have_one_stream(tabs: Tabs, service: Service) -> None:
     await service.until_streams()
 
 
+ANSWERED = """async () => {
+  let held = [];
+  while (held.length === 0) ({ held } = await navigator.locks.query());
+  const channel = new BroadcastChannel(held[0].name);
+  const { promise, resolve } = Promise.withResolvers();
+  channel.onmessage = ({ data }) => data.to && resolve();
+  globalThis.answered = promise;
+}"""
+
+
+async def test_a_tab_that_comes_before_the_stream_is_open(tabs: Tabs, service: Service) -> None:
+    """The leader's answer to it is the first message of the leader that it receives."""
+    may_open = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_open.wait()
+        await route.continue_()
+
+    await tabs.login("ada")
+    await tabs.context.route("**/stream?*", hold)
+    pages = [await tabs.new(), await tabs.new()]
+    faults: list[Any] = []
+    pages[1].on("pageerror", lambda error: faults.append(error))
+    await pages[0].evaluate("begin({ userId: 'ada' })")
+    await pages[1].evaluate(ANSWERED)
+    await pages[1].evaluate("begin({ userId: 'ada' })")
+    await pages[1].evaluate("answered")
+    may_open.set()
+    for page in pages:
+        await page.wait_for_function("tab.opens.length > 0")
+    await service.send("ada", "one")
+    for page in pages:
+        await has(page, "one")
+    assert faults == []
+
+
 class Sending:
     """Messages to Ada, one after another, until it is left; `bodies` have been sent. It pauses
     where it is too far ahead of the test: who has missed too many events has to refetch."""

@@ -1,4 +1,4 @@
-/** Colours, controls, the frame and the list. A page changes them by properties and parts. */
+/** Colours, buttons, the frame and the list. A page changes them by properties and parts. */
 
 export const frame = `
 :host {
@@ -63,7 +63,6 @@ export const frame = `
 /* Stronger than any display below: hidden means hidden. */
 [hidden] { display: none !important; }
 
-
 h1, h2, p, ul, menu, fieldset { margin: 0; padding: 0; border: 0; }
 ul, menu { list-style: none; }
 button, input, select, textarea { font: inherit; color: inherit; }
@@ -97,52 +96,6 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 .quiet { background: none; border-color: var(--line); color: var(--ink); }
 .quiet:hover { background: var(--hover); }
 
-.avatar {
-  position: relative;
-  display: inline-grid;
-  place-items: center;
-  flex: none;
-  width: 2.5rem;
-  height: 2.5rem;
-  border-radius: 50%;
-  /* The hue is the person's. */
-  background: light-dark(oklch(0.885 0.048 var(--hue, 200)), oklch(0.37 0.06 var(--hue, 200)));
-  color: light-dark(oklch(0.38 0.09 var(--hue, 200)), oklch(0.9 0.06 var(--hue, 200)));
-  font-size: 0.9375rem;
-  font-weight: 600;
-  letter-spacing: 0.01em;
-  user-select: none;
-}
-.avatar[data-shape="square"] { border-radius: 32%; }
-.avatar img { position: absolute; inset: 0; width: 100%; height: 100%; border-radius: inherit; object-fit: cover; opacity: 0; }
-.avatar img[data-loaded] { opacity: 1; }
-
-.choices { display: grid; gap: 0.25rem; }
-.choice {
-  display: flex;
-  align-items: center;
-  gap: 0.75rem;
-  width: 100%;
-  padding: 0.5rem 0.75rem;
-  border: 0;
-  border-radius: 0.875rem;
-  background: none;
-  color: var(--ink);
-  font-weight: 500;
-  text-align: start;
-  text-decoration: none;
-  cursor: pointer;
-}
-.choice:hover { background: var(--hover); }
-.choice:has(:checked) { background: var(--chosen); }
-.choice input { width: 1.125rem; height: 1.125rem; margin: 0; accent-color: var(--accent); }
-
-/* What a banned user sees */
-
-.welcome { max-width: 24rem; margin: auto; padding: 2rem 1.5rem; display: grid; align-content: center; gap: 1rem; }
-.welcome h1, .welcome h2 { font-size: 1.75rem; font-weight: 650; letter-spacing: -0.02em; line-height: 1.2; }
-.welcome p { color: var(--muted); }
-
 /* The frame */
 
 .app { display: grid; grid-template-columns: minmax(17rem, 22rem) minmax(0, 1fr); flex: 1; min-height: 0; --layout: wide; }
@@ -151,6 +104,7 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 @container chat (max-width: 44rem) { .app { --layout: phone; } }
 
 .sidebar { display: flex; flex-direction: column; min-height: 0; border-inline-end: 1px solid var(--line); }
+.sidebar > .icon { flex: none; align-self: end; margin-inline-end: 0.5rem; }
 
 .bar {
   display: flex;
@@ -174,14 +128,13 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 /* The list */
 
 .list { position: relative; flex: 1; overflow-y: auto; overflow-anchor: none; padding: 0 0.5rem max(0.5rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
-#notice:first-child + .list { padding-block-start: 0.5rem; }
+.sidebar:not(:has(> .bar, > .search)) > .list { padding-block-start: 0.5rem; }
 /* All rows are of one height, margins included: the list counts on it. */
 #conversations { position: relative; }
 #conversations li { display: flow-root; }
 /* One that has the focus, far from what is seen: it takes no room. */
 #conversations li[data-apart] { position: absolute; inset-inline: 0; }
 .hint { padding: 1rem; color: var(--muted); text-align: center; }
-
 
 .row {
   display: grid;

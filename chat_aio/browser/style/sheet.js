@@ -7,7 +7,10 @@ import { live } from "./live.js";
 import { message } from "./message.js";
 import { moderation } from "./moderation.js";
 import { panels } from "./panels.js";
+import { people } from "./people.js";
 import { touch } from "./touch.js";
 
 export const sheet = new CSSStyleSheet();
-sheet.replaceSync([frame, conversation, message, panels, groups, moderation, live, touch].join(""));
+sheet.replaceSync(
+  [people, frame, conversation, message, panels, groups, moderation, live, touch].join(""),
+);

@@ -25,12 +25,12 @@ export class Banned extends Part {
 
   show() {
     if (!this.node.hidden) return;
-    const { root } = this.shell;
+    const { root, mayTakeFocus } = this.shell;
     const name = this.people.nameOf(this.people.userId);
     for (const dialog of root.querySelectorAll("dialog[open]")) dialog.close();
     for (const popover of root.querySelectorAll(":popover-open")) popover.hidePopover();
     setText(this.#words, this.say("banned.words", { name }));
     this.node.hidden = false;
-    this.#title.focus();
+    if (mayTakeFocus) this.#title.focus();
   }
 }

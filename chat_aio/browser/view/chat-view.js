@@ -129,13 +129,8 @@ export class ChatView extends Part {
     const isOpen = conversationId === left || this.#session.open(conversationId);
     const isThreadOpen = this.#openThread(isOpen, conversationId, rootId);
     await Promise.resolve();
-    const wasBeside = wasDetails && conversationId === left;
-    const isThreadClosed = leftRoot !== null && rootId === null && conversationId === left;
-    if (elsewhere !== null) this.#screens[elsewhere].focus();
-    else if (conversationId === null) this.#list?.focus(left);
-    else if (isDetails || wasBeside) this.#groups.details?.focus({ isClosed: !isDetails });
-    else if (isThreadClosed) this.#focusBefore();
-    else if (rootId === null) this.#focusConversation();
+    const shown = { conversationId, rootId, isDetails, elsewhere };
+    if (this.shell.mayTakeFocus) this.#focusIn(shown, { left, leftRoot, wasDetails });
     await isThreadOpen;
     if (messageId !== null && this.#isAt(conversationId, rootId)) {
       await isOpen;
@@ -381,6 +376,16 @@ export class ChatView extends Part {
     if (this.store.openThread?.isGone) this.shell.places.go(conversationId);
   }
 
+  #focusIn({ conversationId, rootId, isDetails, elsewhere }, { left, leftRoot, wasDetails }) {
+    const isSame = conversationId === left;
+    if (elsewhere !== null) this.#screens[elsewhere].focus();
+    else if (conversationId === null) this.#list?.focus(left);
+    else if (isDetails || (isSame && wasDetails)) {
+      this.#groups.details?.focus({ isClosed: !isDetails });
+    } else if (isSame && leftRoot !== null && rootId === null) this.#focusBefore();
+    else if (rootId === null) this.#focusConversation();
+  }
+
   /** On a touch screen the keyboard would cover what one came to read. */
   #focusConversation() {
     if (this.shell.hasMouse) this.#composer.focus();
@@ -390,8 +395,10 @@ export class ChatView extends Part {
   /** As far as that is still there; what one can do with a message is hidden without the focus. */
   #focusBefore() {
     const from = this.#from;
-    for (const node of [from, from?.closest(".message"), from]) node?.focus();
-    if (this.shell.isFocusLost) this.#composer.focus();
+    const nodes = [from, from?.closest(".message"), from].filter(Boolean);
+    for (const node of nodes) node.focus();
+    // A thread that was opened by the address still has it.
+    if (!nodes.includes(this.shell.focused)) this.#composer.focus();
   }
 
   async #goToPerson(userId) {

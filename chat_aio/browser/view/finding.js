@@ -31,7 +31,7 @@ export class FindingViews extends Part {
       this.screens = views.screens;
       this.#views.push(views);
     }
-    if (shell.has("search")) this.#makeSearch(chat, { elsewhere, titleIn }, needs);
+    if (shell.has("search") && shell.has("list")) this.#makeSearch(chat, { elsewhere, titleIn }, needs);
   }
 
   show() {

@@ -76,9 +76,17 @@ export class Palette extends Part {
 
   #pressedAnywhere(event) {
     const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    if (!isMeant || event.altKey || event.shiftKey) return;
+    if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return;
     event.preventDefault();
     this.open();
+  }
+
+  /** Of several chats in a page, the one with the focus is meant, or the first visible one. */
+  #isFor(event) {
+    const { root } = this.shell;
+    const path = event.composedPath();
+    const isInAnother = path.some((node) => node.localName === "chat-aio") && !path.includes(root);
+    return !event.defaultPrevented && !isInAnother && root.checkVisibility();
   }
 
   #pressed(event) {

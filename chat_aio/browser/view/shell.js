@@ -56,6 +56,12 @@ export class Shell {
     return isEmpty || activeElement === null || activeElement === document.body;
   }
 
+  /** Whether the focus is in the chat, or nowhere: it is not taken from the page around it. */
+  get mayTakeFocus() {
+    const { host } = this.root.getRootNode();
+    return this.isFocusLost || Boolean(host?.contains(host.getRootNode().activeElement));
+  }
+
   /** Whether lines begin on the right. */
   get isFromRight() {
     return getComputedStyle(this.root).direction === "rtl";

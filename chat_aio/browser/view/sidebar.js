@@ -37,8 +37,8 @@ export class Sidebar extends Part {
 
   /** `tools` are further buttons, `acts` {writeTo(), makeGroup()}. */
   fill({ list, search, tools, acts }) {
-    if (this.shell.isPage) this.node.append(this.#bar(tools, acts));
-    this.node.append(this.#notice, ...(search?.nodes ?? []), list);
+    const above = this.shell.isPage ? [this.#bar(tools, acts)] : tools;
+    this.node.append(...above, this.#notice, ...(search?.nodes ?? []), list);
   }
 
   show() {

@@ -67,7 +67,7 @@ export class ThreadPanel extends Part {
     const isOther = rootId !== this.#shownId;
     this.#shownId = rootId;
     if (!openThread) return;
-    if (isOther) this.#composer.focus();
+    if (isOther && this.shell.mayTakeFocus) this.#composer.focus();
     this.#panel.show(open);
   }
 

@@ -3,11 +3,15 @@
 import { avatar, element, setAvatar } from "../../browser/dom.js";
 import { People } from "../../browser/people.js";
 import { addressAs } from "../../browser/places.js";
+import { people as style } from "../../browser/style/people.js";
 import { texts } from "./language.js";
 
 const NOBODY = { userId: null };
 
 export function showWelcome(listed) {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  document.adoptedStyleSheets = [sheet];
   const people = new People(NOBODY, null, texts, { listed });
   const choices = people.all.filter((person) => !person.bot);
   const links = choices.map(({ id, name }) => {

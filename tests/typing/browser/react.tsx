@@ -28,12 +28,12 @@ function Messages({ id }: { id: string }) {
   const names: string[] = useConversations().map(({ id: conversationId }) => conversationId);
   const { name } = useUser("grace");
   const thread = useThread();
-  const { send } = useChatStore();
+  const chatStore = useChatStore();
   useViewing(openId === id);
   // @ts-expect-error An id is a string.
   useTimeline(7);
   return (
-    <ul aria-label={conversation?.name ?? name} onClick={() => send(id, `${count + unread}`)}>
+    <ul aria-label={conversation?.name ?? name} onClick={() => chatStore.send(id, `${count + unread}`)}>
       {messages.map(({ key, body }) => <li key={key}>{body}</li>)}
       {[...names, ...typing.map((user) => user.name), thread?.rootId].join()}
     </ul>
