@@ -21,7 +21,7 @@ class Holding:
         self._rows = rows
 
     async def change_hours(self, user_id: str, hours: Mapping[str, str] | None) -> None:
-        """Set a user's quiet hours, and let what they hold be decided again."""
+        """Set a user's quiet hours. Notifications that the hours before hold are decided again."""
         await self._preferences.set_quiet_hours(user_id, hours)
         await self._release(user_id)
 
