@@ -1,10 +1,13 @@
 """Channels: public groups that users find in a directory and can join themselves."""
 
+from collections.abc import Sequence
+
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_fresh, load_group, within
 from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import admit, change_membership
+from chat_aio.actions.reading import fill
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
 from chat_aio.schema import inputs, pagination
@@ -13,33 +16,54 @@ from chat_aio.store import channels, join_requests
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.mapping import channel_preview_from
 from chat_aio.store.membership import Locked, MembershipChange
+from chat_aio.store.rows import Rows
 
 
 async def list_public_conversations(
-    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+    context: Context,
+    user_id: str,
+    *,
+    limit: int | None = None,
+    cursor: str | None = None,
+    query: str | None = None,
 ) -> ChannelPage:
-    """The directory of public groups, most recently active first (specification 10.1).
+    """The directory of public groups, most recently active first, or those with the text of `query`
+    in their name or topic (specification 10.1).
 
     Raises InvalidInput and ChannelsUnsupported.
     """
+    text = inputs.read(inputs.ChannelFilter, query=query).query
     size = pagination.limit_from(limit)
     position = pagination.after_from("channels", cursor)
     require(context, Capability.CHANNELS)
-    found = await channels.list_public_heads(context.database, position=position, limit=size + 1)
-    page = found[:size]
+    database = context.database
+
+    async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
+        behind = (last["activityAt"], last["_id"]) if last else position
+        heads = await channels.list_public_heads(database, position=behind, limit=limit)
+        return Rows(heads, 0)
+
+    async def sift(heads: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
+        if text is None:
+            return heads
+        named = await channels.ids_containing(database, [head["_id"] for head in heads], text)
+        return [head for head in heads if head["_id"] in named]
+
+    found = await fill(fetch, sift, count=size + 1)
+    page = found.rows[:size]
     ids = [head["_id"] for head in page]
-    rows = await channels.read_many(context.database, ids, viewer_id=user_id)
+    rows = await channels.read_many(database, ids, viewer_id=user_id)
     public = {conversation["_id"]: conversation for conversation in rows.documents}
     # So that a page of the directory can show "requested" without a query for each channel.
-    waiting = await join_requests.pending_among(context.database, user_id, ids)
+    waiting = await join_requests.pending_among(database, user_id, ids)
 
     def preview(head: CounterDocument) -> ChannelPreview | None:
         name = head["_id"]
-        channel = public.get(name)
-        return channel and channel_preview_from(channel, request_pending=name in waiting)
+        channel, optional = public.get(name), database.optional_fields
+        return channel and channel_preview_from(channel, optional, request_pending=name in waiting)
 
     shown, count = await shapes_of(context, page, preview, stored_bytes=rows.stored_bytes)
-    last = page[count - 1] if count < len(found) else None
+    last = found.behind(page, count)
     return ChannelPage(
         channels=shown,
         next_cursor=last and pagination.cursor_after("channels", last["activityAt"], last["_id"]),

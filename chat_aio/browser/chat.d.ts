@@ -166,9 +166,11 @@ export class Chat {
     /** @type {(conversationId: string, userId: string, decision: "approve" | "deny") =>
      *   Promise<JoinRequestDecisionResult>} */
     resolveJoinRequest: (conversationId: string, userId: string, decision: "approve" | "deny") => Promise<JoinRequestDecisionResult>;
-    /** The channels, most recently active first.
-     * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
-    listPublicConversations: (paging?: Paging) => Page<"channels", ChannelPreview>;
+    /** The channels, most recently active first; with `q` those with this text in their name or topic.
+     * @type {(paging?: Paging & {q?: string}) => Page<"channels", ChannelPreview>} */
+    listPublicConversations: (paging?: Paging & {
+        q?: string;
+    }) => Page<"channels", ChannelPreview>;
     /** Join a channel, or request it.
      * @type {(conversationId: string, note?: Note) => Promise<JoinResult>} */
     joinConversation: (conversationId: string, note?: Note) => Promise<JoinResult>;
@@ -866,6 +868,7 @@ export type ChannelPreview = {
     metadata: Json;
     alreadyParticipant: boolean;
     requestPending: boolean;
+    topic?: string;
 };
 /**
  * What the service gives.

@@ -86,7 +86,7 @@ import { SharedConnection, canShare } from "./shared-stream.js";
  *   conversation: ConversationWithUnread | null}} JoinRequestDecisionResult
  * @typedef {{conversationId: string, name: string | null, participantCount: number,
  *   joinPolicy: JoinPolicy, createdAt: string, metadata: Json, alreadyParticipant: boolean,
- *   requestPending: boolean}} ChannelPreview
+ *   requestPending: boolean, topic?: string}} ChannelPreview
  * @typedef {{conversationId: string, userId: string, createdByUserId: string,
  *   reason: string | null, createdAt: string}} ConversationBan
  * @typedef {{blockerUserId: string, blockedUserId: string, createdAt: string}} Block
@@ -465,8 +465,8 @@ export class Chat {
    *   Promise<JoinRequestDecisionResult>} */
   resolveJoinRequest = (id, userId, decision) =>
     this.#patch(path`/conversations/${id}/join-requests`, { userId, decision });
-  /** The channels, most recently active first.
-   * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
+  /** The channels, most recently active first; with `q` those with this text in their name or topic.
+   * @type {(paging?: Paging & {q?: string}) => Page<"channels", ChannelPreview>} */
   listPublicConversations = (paging) => this.#get("/channels", paging);
   /** Join a channel, or request it.
    * @type {(conversationId: string, note?: Note) => Promise<JoinResult>} */

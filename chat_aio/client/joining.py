@@ -82,10 +82,10 @@ class GroupAccess(Calls):
         )
 
     async def list_public_conversations(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self, *, limit: int | None = None, cursor: str | None = None, query: str | None = None
     ) -> ChannelPage:
-        """The channels, most recently active first."""
-        return read(ChannelPage, await self._get("channels", limit=limit, cursor=cursor))
+        """The channels, most recently active first, or those with a text in their name or topic."""
+        return read(ChannelPage, await self._get("channels", limit=limit, cursor=cursor, q=query))
 
     async def join_conversation(
         self, conversation_id: str, *, message: str | None = None

@@ -122,6 +122,12 @@ class ConversationFilter(Page):
         }
 
 
+class ChannelFilter(Page):
+    """A choice of the public groups."""
+
+    query: Query | None = Field(default=None, alias="q")
+
+
 class MetadataLookup(Input):
     metadata: WantedMetadata
 

@@ -237,7 +237,8 @@ class JoinRequestDecisionResult(Wire):
 
 
 class ChannelPreview(Wire):
-    """What the directory shows of a public group to every user."""
+    """What the directory shows of a public group to every user. `topic` is None, and not in the
+    JSON, without `room_controls`."""
 
     conversation_id: str
     name: str | None
@@ -247,6 +248,7 @@ class ChannelPreview(Wire):
     metadata: dict[str, Any]
     already_participant: bool
     request_pending: bool
+    topic: str | None = Field(default=None, exclude_if=is_none)
 
 
 class ConversationBan(Wire):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from chat_aio.store import conversations, keyset_query
 from chat_aio.store.database import Database
@@ -15,7 +15,8 @@ from chat_aio.store.shapes import readable
 
 
 class ChannelDocument(TypedDict):
-    """The fields of a group in the directory. MongoDB counts, so 256 participants are not sent."""
+    """The fields of a group in the directory. MongoDB counts, so 256 participants are not sent.
+    `topic` is missing until set."""
 
     _id: str
     name: str | None
@@ -24,6 +25,7 @@ class ChannelDocument(TypedDict):
     metadata: dict[str, Any]
     participantCount: int
     alreadyParticipant: bool
+    topic: NotRequired[str]
 
 
 async def list_public_heads(
@@ -37,6 +39,19 @@ async def list_public_heads(
     return await conversations.find_heads(database, chosen, limit=limit, position=position)
 
 
+async def ids_containing(database: Database, ids: Sequence[str], text: str) -> set[str]:
+    """The public groups among `ids` with a text in their name, or in their topic with
+    `room_controls`."""
+    fields = ("name", "topic") if database.optional_fields.room_controls else ("name",)
+    found = {
+        "_id": {"$in": list(ids)},
+        "visibility": "public",
+        "$or": [{field: conversations.with_text(text)} for field in fields],
+    }
+    rows = await database.read(lambda: database.conversations.find(found, {"_id": 1}).to_list(None))
+    return {row["_id"] for row in rows}
+
+
 async def read_many(
     database: Database, ids: Sequence[str], *, viewer_id: str
 ) -> Rows[ChannelDocument]:
@@ -44,6 +59,7 @@ async def read_many(
     users = "$participants.userId"
     shown = {
         "name": 1,
+        "topic": 1,
         "joinPolicy": 1,
         "createdAt": 1,
         "metadata": 1,

@@ -97,8 +97,7 @@ async def ids_of_user(
     if metadata:
         chosen |= _with_metadata(metadata)
     if containing is not None:
-        pattern = re.escape(containing).replace("\0", r"\x00")  # MongoDB accepts no NUL.
-        text = {"$regex": pattern, "$options": "i"}
+        text = with_text(containing)
         # One element must meet both conditions: the user's own id is in every conversation.
         other = {"$elemMatch": {"userId": {**text, "$ne": user_id}}}
         named = {"$elemMatch": {"userId": {"$in": [*with_any], "$ne": user_id}}}
@@ -109,6 +108,12 @@ async def ids_of_user(
         )
     )
     return [conversation["_id"] for conversation in found if isinstance(conversation["_id"], str)]
+
+
+def with_text(text: str) -> dict[str, Any]:
+    """The condition that a field contains a text, ignoring case."""
+    pattern = re.escape(text).replace("\0", r"\x00")  # MongoDB accepts no NUL.
+    return {"$regex": pattern, "$options": "i"}
 
 
 async def ids_with_metadata(

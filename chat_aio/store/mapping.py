@@ -186,12 +186,15 @@ def join_request_from(document: JoinRequestDocument) -> JoinRequest:
     return _model_from(JoinRequest, document, id=document["_id"])
 
 
-def channel_preview_from(document: ChannelDocument, *, request_pending: bool) -> ChannelPreview:
+def channel_preview_from(
+    document: ChannelDocument, optional: OptionalFields, *, request_pending: bool
+) -> ChannelPreview:
     return _model_from(
         ChannelPreview,
         document,
         conversationId=document["_id"],
         requestPending=request_pending,
+        topic=document.get("topic", ROOM_CONTROLS["topic"]) if optional.room_controls else None,
     )
 
 

@@ -294,7 +294,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "GET",
         "/channels",
         channels.list_public_conversations,
-        query=inputs.Page,
+        query=inputs.ChannelFilter,
         errors=(errors.ChannelsUnsupported,),
     ),
     Operation(

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from chat_aio.capabilities import Capability
 from tests.actions.test_join_requests import join, queue
 from tests.conftest import Database, MakePeople
@@ -117,6 +119,59 @@ async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
     found = await database["system.profile"].find(named).to_list(None)
     assert len(found) == 3
     assert sum(query["docsExamined"] for query in found) <= 20 + 1 + 20 + 1
+
+
+async def test_a_search_in_the_directory(serve: MakePeople) -> None:
+    person = await serve(room_controls=True)
+    alice, bob = person("alice"), person("bob")
+
+    async def found(text: str) -> list[str | None]:
+        page = (await bob.get("/channels", params={"q": text})).json
+        return [channel["name"] for channel in page["channels"]]
+
+    for name, visibility in (("Engines", "public"), ("old engines", "private"), ("a.c", "public")):
+        group = await alice.group(name=name, visibility=visibility)
+        await alice.call("PATCH", f"/conversations/{group}", json={"topic": f"About {name} (1843)"})
+    await alice.group(visibility="public")
+    assert await found("ENGINE") == ["Engines"]
+    assert await found("(1843)") == ["a.c", "Engines"]
+    assert await found(".") == ["a.c"]
+    assert await found("a\0") == []
+    shown = (await bob.get("/channels?limit=2&q=a.c")).json
+    assert [channel["topic"] for channel in shown["channels"]] == ["About a.c (1843)"]
+    for query in ("q=", "q=%20", f"q={'x' * 2049}"):
+        assert (await bob.get(f"/channels?{query}")).code == "INVALID_INPUT"
+
+
+async def test_without_room_controls_topics_are_neither_shown_nor_found(
+    serve: MakePeople,
+) -> None:
+    group = await (await serve(room_controls=True))("alice").group(name="x", visibility="public")
+    alice = (await serve(room_controls=True))("alice")
+    await alice.call("PATCH", f"/conversations/{group}", json={"topic": "Engines"})
+    assert (await alice.get("/channels?q=engine")).json["channels"][0]["topic"] == "Engines"
+    without = (await serve())("alice")
+    assert (await without.get("/channels?q=engine")).json["channels"] == []
+    assert "topic" not in (await without.get("/channels")).json["channels"][0]
+
+
+async def test_a_search_in_a_large_directory_is_paged(
+    person: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page looks at a part of the directory: it may be short, and the next one goes on."""
+    monkeypatch.setattr("chat_aio.actions.reading.MOST_AT_A_TIME", 4)
+    monkeypatch.setattr("chat_aio.actions.reading.MOST_LOOKED_AT", 8)
+    for number in range(30):
+        name = f"Engine {number}" if number % 10 == 5 else f"Room {number}"
+        await person("alice").group(name=name, visibility="public")
+    pages: list[list[str]] = []
+    path: str | None = "/channels?limit=2&q=engine"
+    while path:
+        page = (await person("bob").get(path)).json
+        pages.append([channel["name"] for channel in page["channels"]])
+        cursor = page["nextCursor"]
+        path = cursor and f"/channels?limit=2&q=engine&cursor={cursor}"
+    assert pages == [["Engine 25"], ["Engine 15"], ["Engine 5"]]
 
 
 async def test_an_installation_without_channels(serve: MakePeople) -> None:

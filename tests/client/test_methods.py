@@ -411,6 +411,7 @@ async def come_in(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     assert (await bob.request_to_join(group.id)).status == "pending"
     (channel,) = (await bob.list_public_conversations(limit=1)).channels
     assert channel.request_pending
+    assert (await bob.list_public_conversations(query="another")).channels == ()
     await ada.update_conversation(group.id, join_policy="open")
     assert (await bob.join_conversation(group.id)).status == "joined"
     await ada.revoke_invite(group.id, invite.code)
