@@ -5,18 +5,26 @@ import { Paged } from "./paged.js";
 export class Directory {
   #groups;
   #store;
+  #query = "";
 
   constructor(chat, store, groups) {
     this.#groups = groups;
     this.#store = store;
     this.channels = new Paged({
       load: async (page) => {
-        const { channels, nextCursor } = await chat.listPublicConversations(page);
+        const query = this.#query ? { q: this.#query } : {};
+        const { channels, nextCursor } = await chat.listPublicConversations({ ...page, ...query });
         return { items: channels, nextCursor };
       },
       keyOf: (channel) => channel.conversationId,
       changed: () => store.changed(),
     });
+  }
+
+  /** The channels with a text in their name or topic, or all. */
+  search(text) {
+    this.#query = text.trim();
+    this.channels.reload();
   }
 
   /** "in", "waiting" or "out". */

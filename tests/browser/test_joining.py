@@ -155,6 +155,19 @@ async def test_channels_are_found_joined_and_asked_for(
     row = channels.get_by_role("listitem").filter(has_text="Apollo")
     await expect(row).to_contain_text("1 person · anybody can join")
 
+    await demo.patch("margaret", f"/conversations/{apollo_id}", topic="To the Moon")
+    search = channels.get_by_role("searchbox", name="Search channels")
+    await search.fill("moon")
+    await expect(channels.get_by_role("listitem")).to_have_count(1)
+    await expect(row).to_contain_text("To the Moon")
+    await search.fill("Mars")
+    await expect(channels.get_by_role("status")).to_have_text(
+        "No channel has this in its name or topic."
+    )
+    await search.fill("")
+    await expect(channels.get_by_role("listitem")).to_have_count(20)
+    await channels.get_by_role("button", name="Load more").click()
+
     await demo.patch("margaret", f"/conversations/{gone_id}", visibility="private")
     await channels.get_by_role("button", name="Join Gemini").click()
     await expect(channels.get_by_role("alert")).to_contain_text("public")

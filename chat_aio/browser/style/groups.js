@@ -50,6 +50,7 @@ textarea { resize: vertical; }
 .screen .bar { border-bottom: 1px solid var(--line); }
 .screen-body { flex: 1; overflow-y: auto; padding: 0.5rem max(1rem, (100% - 46rem) / 2) max(1rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
 .screen-body .problem { padding: 0.5rem 0; }
+#channels .search-box { margin-block-end: 0.5rem; }
 .channel { display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: center; gap: 0.75rem; min-height: 3.5rem; padding: 0.5rem 0; border-block-end: 1px solid var(--line); }
 .channel .row-title, .channel .row-preview { display: block; }
 .channel .row-preview { white-space: normal; }

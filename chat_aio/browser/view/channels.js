@@ -2,13 +2,20 @@
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { joinProblemOf } from "../problems.js";
+import { later } from "../tasks.js";
 import { AskDialog } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
+import { icon } from "./icons.js";
 import { Part } from "./part.js";
 import { Screen } from "./screen.js";
 import { ListFoot, smallButton } from "./section.js";
 
-const wordsIn = (texts) => ({ failed: texts.say("channels.failed"), empty: texts.say("channels.empty") });
+const PAUSE_MS = 250;
+
+const wordsIn = (texts, isSearched) => ({
+  failed: texts.say("channels.failed"),
+  empty: isSearched ? texts.say("channels.notFound") : texts.say("channels.empty"),
+});
 const policiesIn = (texts) => ({ open: texts.say("channels.open"), approval: texts.say("channels.approval") });
 
 export class ChannelDirectory extends Part {
@@ -16,6 +23,11 @@ export class ChannelDirectory extends Part {
     ...{ title: this.say("channels.title"), refresh: () => this.open() },
   });
   node = this.#screen.node;
+  #query = element("input", {
+    ...{ type: "search", dir: "auto", maxlength: 256, autocomplete: "off", enterkeyhint: "search" },
+    ...{ "aria-label": this.say("channels.search"), placeholder: this.say("channels.search") },
+  });
+  #pause = later(PAUSE_MS);
   #list = element("ul", { role: "list" });
   #foot;
   #rows;
@@ -32,12 +44,14 @@ export class ChannelDirectory extends Part {
       ask: (channel) => this.#asking.open(channel, nameOf(this.texts, channel)),
     });
     this.#foot = new ListFoot(this.shell, () => directory.channels.more());
-    this.#screen.append(this.#list, this.#foot.node);
+    this.#query.addEventListener("input", () => this.#pause(() => this.open()));
+    const box = element("div", { class: "search-box", role: "search" }, icon("search"), this.#query);
+    this.#screen.append(box, this.#list, this.#foot.node);
   }
 
   open() {
     this.#screen.complain("");
-    this.#directory.channels.reload();
+    this.#directory.search(this.#query.value);
   }
 
   focus() {
@@ -48,7 +62,7 @@ export class ChannelDirectory extends Part {
     if (this.store.elsewhere !== "channels") return;
     const { channels } = this.#directory;
     this.#rows.show(channels.items.map((channel) => this.#rowOf(channel)));
-    this.#foot.show(channels, wordsIn(this.texts));
+    this.#foot.show(channels, wordsIn(this.texts, this.#query.value.trim() !== ""));
   }
 
   #rowOf(channel) {
@@ -94,6 +108,7 @@ export class ChannelDirectory extends Part {
 class ChannelRow extends Part {
   #avatar = avatar();
   #title = element("span", { class: "row-title", dir: "auto" });
+  #topic = element("span", { class: "row-preview", dir: "auto" });
   #about = element("span", { class: "row-preview" });
   #open = element("a", { class: "quiet small" }, this.say("channels.go"));
   #join;
@@ -106,17 +121,19 @@ class ChannelRow extends Part {
     const fields = { class: "primary small" };
     this.#join = smallButton(this.say("join.now"), () => join(this.#channel), fields);
     this.#ask = smallButton(this.say("join.ask"), () => ask(this.#channel));
-    const lines = element("span", {}, this.#title, this.#about);
+    const lines = element("span", {}, this.#title, this.#topic, this.#about);
     const actions = [this.#open, this.#join, this.#ask, this.#waiting];
     this.node = element("li", { class: "channel" }, this.#avatar, lines, ...actions);
   }
 
   show({ channel, known, href, ...picture }) {
     this.#channel = channel;
-    const { participantCount, joinPolicy } = channel;
+    const { participantCount, joinPolicy, topic = "" } = channel;
     const name = nameOf(this.texts, channel);
     setAvatar(this.#avatar, picture);
     setText(this.#title, name);
+    setText(this.#topic, topic);
+    this.#topic.hidden = topic === "";
     setText(this.#about, `${countOf(this.texts, participantCount)} · ${policiesIn(this.texts)[joinPolicy]}`);
     setAttribute(this.#open, "href", href);
     this.#open.hidden = known !== "in";

@@ -156,6 +156,8 @@ export const groups = {
   "channels.title": "Kanäle",
   "channels.failed": "Die Kanäle konnten nicht geladen werden.",
   "channels.empty": "Noch keine öffentlichen Kanäle.",
+  "channels.search": "Kanäle suchen",
+  "channels.notFound": "Kein Kanal hat das in seinem Namen oder Thema.",
   "channels.open": "alle können beitreten",
   "channels.approval": "Admins bestätigen jeden Beitritt",
   "channels.go": "Öffnen",

@@ -150,6 +150,8 @@ export const groups = {
   "channels.title": "Channels",
   "channels.failed": "The channels did not load.",
   "channels.empty": "No public channels yet.",
+  "channels.search": "Search channels",
+  "channels.notFound": "No channel has this in its name or topic.",
   "channels.open": "anybody can join",
   "channels.approval": "admins let people in",
   "channels.go": "Open",
