@@ -141,12 +141,13 @@ export class ChatStore {
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...more }) {
     const { hasDrafts = false, hasInbox = false } = more;
     // For the views of the element: all that a session has to say, and parts of lists.
-    const { listeners = {}, keepsNewest = true, isListedEmpty } = /** @type {any} */ (more);
+    const { listeners = {}, keepsNewest = true, ...listing } = /** @type {any} */ (more);
+    const { hasViews, isListedEmpty } = listing;
     this.#chat = chat;
     this.userId = userId;
     this.#readings = hasInbox ? new ThreadReadMarks(chat) : null;
     this.#known = { entries: new Entries(userId), userOf: this.user };
-    this.#store = new Store(userId, { keepsNewest, isListedEmpty });
+    this.#store = new Store(userId, { keepsNewest, hasViews, isListedEmpty });
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
       ...{ onJoinRequest: () => {}, onBan: () => {}, onReports: () => {}, ...listeners },
@@ -331,8 +332,7 @@ export class ChatStore {
    * @param {{archived?: boolean, favourite?: boolean, hidden?: boolean, clear?: boolean}} changed
    * @returns {Promise<void>} */
   async changeView(conversationId, changed) {
-    const { view, unreadCount } = await this.#chat.inbox.changeView(conversationId, changed);
-    this.#session.viewed({ conversationId, view, unreadCount });
+    await this.#session.changeView(conversationId, changed);
   }
 
   /** Whether the end of the open conversation is visible: then its messages, and new ones, are

@@ -198,6 +198,7 @@ export class ChatAio extends HTMLElement {
       onMessage: (message) => this.#received(message),
       .../** @type {any} */ ({
         keepsNewest: false,
+        hasViews: features.includes("inbox"),
         isListedEmpty: (/** @type {string} */ id) => this.#view?.isListedEmpty(id) ?? false,
         listeners: this.#listeners,
       }),

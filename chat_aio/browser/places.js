@@ -1,11 +1,11 @@
 /**
  * Where one is in a chat. A place is a list of parts: [conversation], [conversation, thread],
- * [conversation, "details"], ["channels"], ["threads"], ["mentions"], ["moderation"],
+ * [conversation, "details"], ["channels"], ["threads"], ["mentions"], ["archived"], ["moderation"],
  * ["invite", code]. A message is [conversation, "message", id], a reply in a thread
  * [conversation, thread, id].
  */
 
-const LISTS = ["channels", "threads", "mentions", "moderation"];
+const LISTS = ["channels", "threads", "mentions", "archived", "moderation"];
 const NOWHERE = {
   ...{ conversationId: null, rootId: null, messageId: null },
   ...{ isDetails: false, elsewhere: null },

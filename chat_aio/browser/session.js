@@ -21,6 +21,7 @@ const CONVERSATIONS_PER_PAGE = 50;
 /** The data of each row of the list, so that no row has to fetch it. */
 const LISTED = ["lastMessage", "unread", "users"];
 const MOST_UNREAD = 200;
+const MOST_FAVOURITES = 200;
 const FIRST_SYNC_MS = 1_500;
 
 export class Session {
@@ -322,23 +323,15 @@ export class Session {
     this.#syncAgain.stop();
     const store = this.#store;
     const asOf = store.now();
-    // Further down it is fetched again when the reader scrolls there.
-    const shown = store.listedDownTo ?? store.conversations.length;
-    const wanted = Math.max(CONVERSATIONS_PER_PAGE, shown);
-    const found = [];
-    let cursor;
     try {
-      const pages = [];
-      do {
-        const page = await this.#list({ limit: CONVERSATIONS_PER_PAGE, cursor });
-        pages.push(page);
-        found.push(...page.conversations);
-        cursor = page.nextCursor;
-      } while (cursor && found.length < wanted);
+      const [pages, favourites] = await Promise.all([this.#pages(), this.#favourites()]);
       if (this.#isSignedOut) return;
+      const cursor = pages.at(-1).nextCursor;
+      const all = [...pages, favourites];
+      const found = new Map(all.flatMap((page) => page.conversations.map((one) => [one.id, one])));
       store.set({ listProblem: null });
-      store.setConversations(found, cursor, asOf);
-      for (const page of pages) store.addHeads(page, asOf);
+      store.setConversations([...found.values()], cursor, asOf);
+      for (const page of all) store.addHeads(page, asOf);
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
@@ -348,6 +341,34 @@ export class Session {
     }
     await this.#bringOpen();
     if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();
+  }
+
+  /** The list from its start, as far as it is shown. Further down it is fetched again when the reader
+   * scrolls there. */
+  async #pages() {
+    const { hasViews, listedDownTo, conversations } = this.#store;
+    const pages = [];
+    let missing = Math.max(CONVERSATIONS_PER_PAGE, listedDownTo ?? conversations.length);
+    let cursor;
+    do {
+      const page = await this.#list({ limit: CONVERSATIONS_PER_PAGE, cursor });
+      pages.push(page);
+      missing -= page.conversations.filter(({ view }) => !hasViews || !view?.archived).length;
+      cursor = page.nextCursor;
+    } while (cursor && missing > 0);
+    return pages;
+  }
+
+  /** They come first, however long ago they were active. */
+  async #favourites() {
+    if (!this.#store.hasViews) return { conversations: [] };
+    try {
+      return await this.#list({ favourite: true, limit: MOST_FAVOURITES });
+    } catch (error) {
+      // A service without `inbox` has none.
+      if (error.code === "INVALID_INPUT") return { conversations: [] };
+      throw error;
+    }
   }
 
   /** While the stream is closed nothing is fetched: all is fetched when it opens, or is refused. */
@@ -386,7 +407,7 @@ export class Session {
     } else if (event.type === "read.updated") {
       this.#readElsewhere(event);
     } else if (event.type === "view.updated") {
-      this.viewed(event);
+      this.#viewed(event);
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
     } else if (event.type === "conversation.deleted") {
@@ -427,17 +448,27 @@ export class Session {
     this.#fetches.confirm(conversationId);
   }
 
+  /** Change the user's own view of a conversation. */
+  async changeView(conversationId, changed) {
+    const { view, unreadCount } = await this.#chat.inbox.changeView(conversationId, changed);
+    this.#viewed({ conversationId, view, unreadCount });
+  }
+
   /** The user's view of a conversation has changed, in this window or another one. */
-  viewed({ conversationId, view, unreadCount }) {
+  #viewed({ conversationId, view, unreadCount }) {
     const store = this.#store;
-    if (!store.conversation(conversationId)) {
-      // It was hidden, and is listed again.
+    const known = store.conversation(conversationId);
+    if (!known) {
+      // It was hidden or archived, and is listed again.
       if (!view.hidden) this.sync();
       return;
     }
     store.setView(conversationId, view);
     store.setUnread(conversationId, unreadCount);
-    if (store.openId === conversationId) this.#bringOpen();
+    const isMoved = isPlacedOtherwise(view, known.view);
+    // Its place in the list may be further down.
+    if (isMoved && store.hasViews && !view.hidden) this.sync();
+    else if (store.openId === conversationId) this.#bringOpen();
     else if (view.hidden) store.removeConversation(conversationId);
   }
 
@@ -457,4 +488,9 @@ export class Session {
     this.#store.set({ openId: null, openRootId: null });
     this.#onGone(conversation, removedBy);
   }
+}
+
+function isPlacedOtherwise(view, before) {
+  const { archived = false, favourite = false } = before ?? {};
+  return view.archived !== archived || view.favourite !== favourite;
 }

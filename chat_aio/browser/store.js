@@ -47,6 +47,8 @@ export class Store {
   #conversations = new Conversations(() => this.now());
   #lists;
   #isListedEmpty;
+  /** Whether the list follows the user's views: favourites first, archived ones elsewhere. */
+  hasViews;
   /** Conversations that were opened here, and the shown ones, with their sources. */
   #opened = new Set();
   #shown = { all: null, opened: 0, conversations: [] };
@@ -58,8 +60,9 @@ export class Store {
    * With `keepsNewest` lists always reach the newest message, however far back one goes. A direct
    * conversation without messages is listed if it was opened here, or `isListedEmpty(id)`.
    */
-  constructor(userId, { keepsNewest = false, isListedEmpty = () => true } = {}) {
+  constructor(userId, { keepsNewest = false, hasViews = false, isListedEmpty = () => true } = {}) {
     this.userId = userId;
+    this.hasViews = hasViews;
     this.#isListedEmpty = isListedEmpty;
     const isOpen = (id) => id === this.openId || id === this.openRootId;
     this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() }, isOpen);
@@ -87,19 +90,22 @@ export class Store {
     this.changed();
   }
 
-  /** Known conversations, most recently active first. */
+  /** The listed conversations, most recently active first. */
   get conversations() {
     const { all } = this.#conversations;
     const { size: opened } = this.#opened;
     if (this.#shown.all !== all || this.#shown.opened !== opened) {
-      const conversations = all.filter((conversation) => this.#isListed(conversation));
-      this.#shown = { all, opened, conversations };
+      const listed = all.filter((conversation) => this.#isListed(conversation));
+      const isFavourite = ({ view }) => this.hasViews && Boolean(view?.favourite);
+      const others = listed.filter((conversation) => !isFavourite(conversation));
+      this.#shown = { all, opened, conversations: [...listed.filter(isFavourite), ...others] };
     }
     return this.#shown.conversations;
   }
 
   #isListed(conversation) {
     const { id } = conversation;
+    if (this.hasViews && conversation.view?.archived) return false;
     return !isEmptyDirect(conversation) || this.#opened.has(id) || this.#isListedEmpty(id);
   }
 

@@ -12,8 +12,6 @@ PATIENCE_SECONDS = 30
 POINTED_MS = 2_000
 
 
-# Tests ask for the list and the panels all the time. By role or label, Playwright goes through all
-# nodes of the page: with hundreds of messages in it, 20 to 30 ms for each look; so, a third of it.
 # Tests look for the list and the panels all the time. By role or label, Playwright goes through all
 # nodes of the page: 20 to 30 ms of the page's CPU with hundreds of messages.
 def main_list(page: Page) -> Locator:

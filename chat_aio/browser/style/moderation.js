@@ -3,6 +3,9 @@
 export const moderation = `
 .acts { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
 
+.favourite-mark { flex: none; display: inline-grid; margin-inline: -0.125rem auto; color: var(--accent); }
+.favourite-mark:has(+ .muted-mark:not([hidden])) { margin-inline-end: 0; }
+.favourite-mark svg { width: 0.875rem; height: 0.875rem; fill: currentcolor; }
 .muted-mark { flex: none; display: inline-grid; margin-inline: -0.125rem auto; color: var(--muted); }
 .muted-mark svg { width: 1rem; height: 1rem; }
 .row[data-muted] .badge { background: var(--muted); color: var(--surface); }

@@ -1,25 +1,30 @@
-/** In the details: muting a conversation, blocking the other of a direct one, reporting. */
+/** In the details: what users change for themselves, blocking the other of a direct one, reporting. */
 
 import { element, setText } from "../dom.js";
 import { Part } from "./part.js";
 import { Section, smallButton } from "./section.js";
 
+const OWN = ["favourite", "archived", "muted"];
+
 export class BoundariesSection extends Part {
   #about = element("p", { class: "terms" });
-  #mute = smallButton("", () => this.#toggleMute());
+  #own = new Map(OWN.map((name) => [name, smallButton("", () => this.#act(name))]));
   #block = smallButton("", () => this.#toggleBlock());
   #report = smallButton("", () => this.#openReport());
   #section;
+  #acts;
   #boundaries;
   #reporting;
   #shown = null;
 
-  /** `boundaries` makes changes, `reporting` is the dialog. */
-  constructor(shell, { boundaries, reporting }) {
+  /** `own` and `boundaries` make changes, `reporting` is the dialog. */
+  constructor(shell, { own, boundaries, reporting }) {
     super(shell);
+    this.#acts = own;
     this.#boundaries = boundaries;
     this.#reporting = reporting;
-    const buttons = element("div", { class: "acts" }, this.#mute, this.#block, this.#report);
+    const others = [this.#block, this.#report];
+    const buttons = element("div", { class: "acts" }, ...this.#own.values(), ...others);
     this.#section = new Section(this.shell, "", [], this.#about, buttons);
     this.node = this.#section.node;
   }
@@ -33,7 +38,11 @@ export class BoundariesSection extends Part {
     const name = other && this.people.nameOf(other);
     this.#section.title(other ? this.say("boundaries.titleOfBoth") : this.say("boundaries.title"));
     setText(this.#about, isMuted ? this.say("boundaries.muted") : this.say("boundaries.loud"));
-    setText(this.#mute, isMuted ? this.say("boundaries.unmute") : this.say("boundaries.mute"));
+    const labels = new Map(this.#acts.of(conversation).map(({ name: act, label }) => [act, label]));
+    for (const [act, button] of this.#own) {
+      setText(button, labels.get(act) ?? "");
+      button.hidden = !labels.has(act);
+    }
     const named = { name: name ?? "" };
     const isBlocked = blockedIds.has(other);
     setText(this.#block, isBlocked ? this.say("blocked.endNamed", named) : this.say("blocked.begin", named));
@@ -43,10 +52,8 @@ export class BoundariesSection extends Part {
     this.#report.hidden = isNobody || !this.shell.has("reports");
   }
 
-  #toggleMute() {
-    const { id } = this.#shown;
-    const isMuted = this.store.mutedIds.has(id);
-    const act = () => (isMuted ? this.#boundaries.unmute(id) : this.#boundaries.mute(id));
+  #act(name) {
+    const { act } = this.#acts.of(this.#shown).find((own) => own.name === name);
     this.#section.attempt(act);
   }
 

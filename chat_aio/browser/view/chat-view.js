@@ -1,5 +1,6 @@
 /** The views of one user's chat, and what leads from one to the other. */
 
+import { Archive } from "../archive.js";
 import { element } from "../dom.js";
 import { Inbox } from "../inbox.js";
 import { JoinRequests } from "../join-requests.js";
@@ -10,6 +11,7 @@ import { UnlistedConversations } from "../unlisted-conversations.js";
 import { UnsentTexts } from "../unsent.js";
 import { Uploads } from "../uploads.js";
 import { UserStorage } from "../user-storage.js";
+import { ArchiveScreen } from "./archive.js";
 import { Banned } from "./banned.js";
 import { BlockedBar } from "./blocked-bar.js";
 import { Composer } from "./composer.js";
@@ -23,7 +25,9 @@ import { GroupViews } from "./groups.js";
 import { MessageTools } from "./message-tools.js";
 import { ModerationScreen } from "./moderation.js";
 import { SystemNotifications } from "./notifications.js";
+import { OwnActs } from "./own-acts.js";
 import { Part } from "./part.js";
+import { Menu } from "./popovers.js";
 import { ReportDialog } from "./report.js";
 import { Sidebar } from "./sidebar.js";
 import { ThreadPanel } from "./thread.js";
@@ -41,6 +45,8 @@ export class ChatView extends Part {
   #presence;
   #waiting = null;
   #inbox = null;
+  #archive = null;
+  #own;
   #casework = null;
   #tools;
   #frame;
@@ -72,6 +78,7 @@ export class ChatView extends Part {
     this.#unsent = new UnsentTexts(this.#kept, shell);
     this.#presence = shell.has("presence") ? session.presence : NO_PRESENCE;
     this.#makeParts();
+    this.#own = new OwnActs(shell, session);
     this.#tools = this.#makeTools();
     const goToPerson = (userId) => this.#goToPerson(userId);
     this.#groups = this.#makeGroups();
@@ -84,7 +91,8 @@ export class ChatView extends Part {
       uploads: this.#uploads,
       alsoSend: (...given) => this.#thread.alsoSend(...given),
     });
-    this.#screens = { ...this.#finding.screens, ...this.#groups.screens, ...this.#desk() };
+    const others = { ...this.#archived(), ...this.#desk() };
+    this.#screens = { ...this.#finding.screens, ...this.#groups.screens, ...others };
     if (shell.has("list")) this.#makeSidebar(goToPerson);
     this.#frame = this.#makeFrame();
     this.#banned = new Banned(shell, again);
@@ -111,7 +119,10 @@ export class ChatView extends Part {
     onGone: (...gone) => this.#gone(...gone),
     onJoinRequest: (event) => this.#receivedJoinRequest(event),
     onOpened: () => this.#opened(),
-    onEvent: ({ message }) => this.#inbox?.receive(message),
+    onEvent: ({ message }) => {
+      this.#inbox?.receive(message);
+      this.#archive?.receive(message);
+    },
     onBan: (event) => this.#groups.receiveBan(event),
     onReports: () => this.people.isModerator && this.#casework?.outdated(),
     onMessage: (message) => this.#notifications?.receive(message),
@@ -233,10 +244,16 @@ export class ChatView extends Part {
     const { groups, boundaries } = this.#session;
     const presence = this.#presence;
     return new GroupViews(this.shell, this.#chat, {
-      ...{ groups, boundaries, presence },
+      ...{ groups, boundaries, presence, own: this.#own },
       waiting: this.#waiting,
       reporting: this.#reporting,
     });
+  }
+
+  #archived() {
+    if (!this.store.hasViews) return {};
+    this.#archive = new Archive(this.#chat, this.store, this.#session);
+    return { archived: new ArchiveScreen(this.shell, this.#archive) };
   }
 
   #desk() {
@@ -252,6 +269,7 @@ export class ChatView extends Part {
     const { shell } = this;
     const session = this.#session;
     const writing = new DirectDialog(shell, goToPerson);
+    const menu = new Menu(shell, "conversation-menu", this.say("list.menu"));
     const lists = {
       before: this.#sidebar.shortcutsTo(this.#screens),
       after: [element("slot", { name: "list-end" })],
@@ -263,6 +281,7 @@ export class ChatView extends Part {
       unsent: this.#unsent,
       preview: (id) => session.loadPreview(id),
       more: () => session.loadMoreConversations(),
+      openMenu: (conversation, link) => menu.open(link, this.#actsOn(conversation)),
     });
     this.#sidebar.fill({
       list: this.#list.node,
@@ -270,6 +289,12 @@ export class ChatView extends Part {
       tools: this.#notifications ? [this.#notifications.button] : [],
       acts: { writeTo: () => writing.open(), makeGroup: () => this.#groups.open() },
     });
+  }
+
+  #actsOn(conversation) {
+    const complain = (error) => this.#sidebar.notify(this.texts.problemOf(error));
+    const acts = this.#own.of(conversation);
+    return acts.map(({ act, ...item }) => ({ ...item, act: () => act().catch(complain) }));
   }
 
   #makeFrame() {

@@ -24,7 +24,7 @@ export class ConversationList extends Part {
    * `before` and `after` are further nodes of the list. `needs.presence` has the online users.
    * `needs.preview(id)` and `needs.more()` are called for rows that come into view without their
    * last message, and at the end of the list. `needs.typing` has the typing users, `needs.unsent`
-   * the drafts.
+   * the drafts, and `needs.openMenu(conversation, link)` opens the menu of a row.
    */
   constructor(shell, { before, after }, needs) {
     super(shell);
@@ -33,6 +33,7 @@ export class ConversationList extends Part {
     this.node = element("nav", fields, ...before, this.#list, this.#hint, ...after);
     const watcher = new IntersectionObserver((entries) => this.#seen(entries));
     this.#rows = new Rows(this.#list, { shell: this.shell, watcher });
+    this.#list.addEventListener("contextmenu", (event) => this.#openMenu(event));
     this.#window = new ListWindow(this.#list, this.node, () => this.show());
   }
 
@@ -67,6 +68,15 @@ export class ConversationList extends Part {
     this.#rows.nodeOf(conversationId)?.querySelector("a").focus();
   }
 
+  /** In place of the browser's menu. */
+  #openMenu(event) {
+    const link = event.target.closest("a.row");
+    const conversation = this.store.conversation(link?.closest("li").dataset.id);
+    if (!conversation) return;
+    event.preventDefault();
+    this.#needs.openMenu(conversation, link);
+  }
+
   #rowOf(conversation, { place, count }) {
     const { id, lastMessage, createdAt } = conversation;
     const picture = this.people.pictureOf(conversation);
@@ -81,6 +91,7 @@ export class ConversationList extends Part {
       waiting: this.#needs.waiting?.countIn(id) ?? 0,
       isOnline: this.#isOnline(conversation),
       isMuted: this.store.mutedIds.has(id),
+      isFavourite: this.store.hasViews && Boolean(conversation.view?.favourite),
       isOpen: id === this.store.openId,
     };
     return { key: id, Row: ConversationRow, state };
@@ -139,12 +150,8 @@ class ConversationRow extends Part {
   #preview = element("span", { class: "row-preview" });
   #badge = element("span", { class: "badge", part: "badge" });
   #mention = element("span", { class: "mention-mark", title: this.say("list.mentioned") });
-  #muted = element(
-    "span",
-    { class: "muted-mark", title: this.say("list.muted") },
-    icon("muted"),
-    element("span", { class: "unseen" }, this.say("list.muted")),
-  );
+  #favourite = this.#mark("favourite", this.say("list.favourite"));
+  #muted = this.#mark("muted", this.say("list.muted"));
   #waiting = element(
     "span",
     { class: "waiting-mark", hidden: true },
@@ -162,16 +169,21 @@ class ConversationRow extends Part {
     this.#lines = element(
       "slot",
       {},
-      element("span", { class: "row-line" }, this.#title, " ", this.#muted, " ", this.#time),
+      element("span", { class: "row-line" }, this.#title, " ", this.#favourite, this.#muted, " ", this.#time),
       element("span", { class: "row-line" }, this.#preview, " ", this.#mention, " ", this.#waiting, " ", this.#badge),
     );
     this.#link.append(this.#pictured.node, " ", element("span", {}, this.#lines));
     this.node = element("li", {}, this.#link);
   }
 
+  #mark(name, words) {
+    const fields = { class: `${name}-mark`, title: words };
+    return element("span", fields, icon(name), element("span", { class: "unseen" }, words));
+  }
+
   show(state) {
     const { id, href, title, kind, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
-    const { unread, mentions, waiting, place, count, topPx, ...picture } = rest;
+    const { isFavourite, unread, mentions, waiting, place, count, topPx, ...picture } = rest;
     setAttribute(this.node, "data-apart", topPx !== null);
     this.node.style.insetBlockStart = topPx === null ? "" : `${topPx}px`;
     setAttribute(this.node, "aria-posinset", place + 1);
@@ -192,6 +204,7 @@ class ConversationRow extends Part {
     setAttribute(this.#link, "aria-current", isOpen && "page");
     setAttribute(this.#link, "data-muted", isMuted);
     this.#muted.hidden = !isMuted;
+    this.#favourite.hidden = !isFavourite;
     this.#showUnread(unread);
     this.#showWaiting(waiting);
     this.#showMentions(unread > 0 ? mentions : 0);

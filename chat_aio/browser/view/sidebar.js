@@ -8,6 +8,7 @@ import { Part } from "./part.js";
 const shortcutsIn = ({ say }) => [
   { name: "threads", title: say("threads.title"), counted: say("list.unreadWord") },
   { name: "mentions", title: say("mentions.title"), counted: say("list.unreadWord") },
+  { name: "archived", title: say("archive.title"), counted: "" },
   { name: "channels", title: say("channels.title"), counted: "" },
   { name: "moderation", title: say("moderation.title"), counted: say("moderation.waiting") },
 ];
