@@ -1,4 +1,4 @@
-/** In the details: what users change for themselves, blocking the other of a direct one, reporting. */
+/** In the details: favourites, archive and mute, blocking the other of a direct one, reporting. */
 
 import { element, setText } from "../dom.js";
 import { Part } from "./part.js";

@@ -1,4 +1,4 @@
-/** What users can change about a conversation for themselves: for its menu and its details. */
+/** Changes of a conversation that only the user sees: for its menu and its details. */
 
 import { Part } from "./part.js";
 
