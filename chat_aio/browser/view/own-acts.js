@@ -10,7 +10,7 @@ export class OwnActs extends Part {
     this.#session = session;
   }
 
-  /** {name, label, act} for each; `act()` resolves when it is done. */
+  /** A list of {name, label, act}; `act()` resolves when it is done. */
   of({ id, view }) {
     const { boundaries } = this.#session;
     const isMuted = this.store.mutedIds.has(id);
