@@ -16,7 +16,8 @@ PLAIN = "Read this: a quote 1. first and more"
 
 
 def row(page: Page, title: str) -> Locator:
-    return page.locator("#conversations .row", has_text=title)
+    named = page.locator(".row-title").get_by_text(title, exact=True)
+    return page.locator("#conversations .row", has=named)
 
 
 def preview(page: Page, title: str) -> Locator:

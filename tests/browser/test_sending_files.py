@@ -233,6 +233,8 @@ async def test_an_image_is_seen_before_it_is_sent(visit: Visit, demo: Demo) -> N
     await expect(rows).to_have_count(2)
     await expect(linus.get_by_role("button", name="Add files")).to_be_focused()
     assert await linus.evaluate("held.size") == 1
+    # Until then, nothing is sent.
+    await expect(linus.locator("#composer .files [data-state=ready]")).to_have_count(2)
     await write(linus, "look")
     await expect(rows).to_have_count(0)
     assert await linus.evaluate("held.size") == 0
