@@ -291,6 +291,7 @@ async def test_each_composer_has_its_own_files(visit: Visit, demo: Demo) -> None
     await expect(reply.get_by_role("img", name="thread.png")).to_be_visible()
     await expect(reply.locator("a.file")).to_have_text(["dropped.txt 10 B", "pasted.txt 10 B"])
     await expect(waiting(linus)).to_contain_text(["main.png"])
+    await expect(linus.locator("#composer .files [data-state=ready]")).to_have_count(1)
     await write(linus, "and here")
     await expect(main_list(dennis).get_by_role("img", name="main.png")).to_be_visible()
     await expect(main_list(dennis).get_by_role("img", name="thread.png")).to_have_count(0)
