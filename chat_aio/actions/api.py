@@ -171,7 +171,7 @@ class RoomsAPI(_API):
 
     update_conversation = method(rooms.update_conversation)
     ban_from_conversation = method(rooms.ban_from_conversation)
-    unban = method(rooms.unban)
+    unban_from_conversation = method(rooms.unban_from_conversation)
     list_conversation_bans = method(rooms.list_conversation_bans)
     pin_message = method(pins.pin_message)
     unpin_message = method(pins.unpin_message)

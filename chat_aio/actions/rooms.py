@@ -188,7 +188,9 @@ class _Banned(Exception):
         self.ban = ban
 
 
-async def unban(context: Context, user_id: str, conversation_id: str, target_user_id: str) -> None:
+async def unban_from_conversation(
+    context: Context, user_id: str, conversation_id: str, target_user_id: str
+) -> None:
     """Lift the ban of a user from a group. It does not make them a member again.
 
     Raises ConversationNotFound, NotGroupConversation, NotConversationAdmin and BanNotFound.

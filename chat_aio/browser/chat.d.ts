@@ -211,7 +211,7 @@ export class Chat {
             reason?: string;
         }) => Promise<ConversationBan>;
         /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
-        unban: (conversationId: string, userId: string) => Promise<{
+        unbanFromConversation: (conversationId: string, userId: string) => Promise<{
             ok: true;
         }>;
         /** Newest first.

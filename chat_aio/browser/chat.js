@@ -497,7 +497,7 @@ export class Chat {
     banFromConversation: (id, given) =>
       this.#post(path`/conversations/${id}/bans`, given, "conversationBan"),
     /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
-    unban: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
+    unbanFromConversation: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
     /** Newest first.
      * @type {(conversationId: string, paging?: Paging) =>
      *   Page<"conversationBans", ConversationBan>} */

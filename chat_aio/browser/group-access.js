@@ -55,7 +55,7 @@ export class GroupAccess {
   }
 
   async lift(ban) {
-    await this.#chat.rooms.unban(this.conversationId, ban.userId);
+    await this.#chat.rooms.unbanFromConversation(this.conversationId, ban.userId);
     this.bans.drop(ban);
   }
 

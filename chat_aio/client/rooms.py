@@ -50,7 +50,7 @@ class Rooms(Calls):
         answer = await self._post(*_bans(conversation_id), **given)
         return read(ConversationBan, answer["conversationBan"])
 
-    async def unban(self, conversation_id: str, target_user_id: str) -> None:
+    async def unban_from_conversation(self, conversation_id: str, target_user_id: str) -> None:
         await self._delete(*_bans(conversation_id), target_user_id)
 
     async def list_conversation_bans(

@@ -35,7 +35,7 @@ ROOM_ROUTES: tuple[Operation, ...] = (
     Operation(
         "DELETE",
         "/conversations/{conversation_id}/bans/{target_user_id}",
-        rooms.unban,
+        rooms.unban_from_conversation,
         errors=(*MANAGING, errors.BanNotFound),
     ),
     Operation(

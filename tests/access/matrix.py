@@ -231,7 +231,7 @@ POST /conversations/{conversation_id}/bans rooms.ban_from_conversation
 GET /conversations/{conversation_id}/bans rooms.list_conversation_bans
   group           admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
-DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban
+DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban_from_conversation
   group barred    admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
 POST /conversations/{conversation_id}/pins rooms.pin_message

@@ -112,7 +112,7 @@ async def test_both_doors_answer_the_same(person: People) -> None:
     )
     page = await rooms.list_conversation_bans("alice", group)
     assert page.model_dump(mode="json", by_alias=True) == (await banned(alice, group)).json
-    await rooms.unban("alice", group, "bob")
+    await rooms.unban_from_conversation("alice", group, "bob")
     assert (await banned(alice, group)).json == {"conversationBans": [], "nextCursor": None}
     shown = await rooms.update_conversation("alice", group, frozen=True, slow_mode_seconds=5)
     answer = await alice.get(f"/conversations/{group}")

@@ -338,7 +338,7 @@ async def keep_order(ada: ChatClient, bob: ChatClient) -> None:
     assert (page.conversation_bans, page.next_cursor) == ((ban,), None)
     with pytest.raises(ConversationBanned):
         await ada.add_participants(group.id, ["bob"])
-    await ada.rooms.unban(group.id, "bob")
+    await ada.rooms.unban_from_conversation(group.id, "bob")
     await ada.add_participants(group.id, ["bob"])
     sent = await ada.send_message(group.id, "read this first")
     named = await ada.rooms.update_conversation(group.id, topic=" Engines ", history="since_join")

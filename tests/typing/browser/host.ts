@@ -41,7 +41,7 @@ export const named: {
     deleteConversation: true,
   },
   rooms: {
-    banFromConversation: true, unban: true, listConversationBans: true,
+    banFromConversation: true, unbanFromConversation: true, listConversationBans: true,
     pinMessage: true, unpinMessage: true, listPins: true,
   },
   inbox: {
