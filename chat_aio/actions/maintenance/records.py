@@ -10,7 +10,7 @@ from chat_aio.store import audit
 from chat_aio.store.maintenance import legal_holds, records
 from chat_aio.store.maintenance.progress import Progress, silent
 
-ACTION = "retention-of-records"
+ACTION = "purge-records"
 
 
 async def count_records(context: Context, before: Mapping[str, datetime]) -> dict[str, int]:
