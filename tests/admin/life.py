@@ -233,7 +233,7 @@ async def _be_told(life: Life, database: Database) -> None:
             **named,
             "seq": 2,
             "at": PAST,
-            "due": PAST,
+            "dueAt": PAST,
             "state": "delivered",
             "held": False,
             "count": 1,

@@ -261,7 +261,7 @@ async def be_notified(database: Database, world: World) -> None:
     """A row of each kind that notifications keep."""
     here, now = {"userId": "alice", "conversationId": world.group}, utc_now()
     named = {**here, "messageId": world.plain}
-    message = {"conversationId": world.group, "seq": 2, "due": now, "state": "decided"}
+    message = {"conversationId": world.group, "seq": 2, "dueAt": now, "state": "decided"}
     await database["notification_messages"].insert_one({"_id": "noted", **message})
     await database["notifications"].insert_one(
         {
@@ -269,7 +269,7 @@ async def be_notified(database: Database, world: World) -> None:
             **named,
             "seq": 2,
             "at": now,
-            "due": now,
+            "dueAt": now,
             "state": "dead",
             "held": False,
             "count": 1,

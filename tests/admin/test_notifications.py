@@ -18,7 +18,7 @@ def dead_letter(user_id: str, message_id: str, tries: int = 12) -> dict[str, Any
         "conversationId": "c",
         "seq": 1,
         "at": at,
-        "due": at,
+        "dueAt": at,
         "state": "dead",
         "held": False,
         "count": 1,

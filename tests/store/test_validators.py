@@ -15,7 +15,7 @@ from chat_aio.store.database import Database as Store
 from tests.conftest import Database, MakeChat
 from tests.support.people import Person
 
-REVISIONS = {1: "c0cc31bd738f217f", 2: "72007eea6c8ac093", 3: "5a2ddedc935dc59c"}
+REVISIONS = {1: "c0cc31bd738f217f", 2: "72007eea6c8ac093", 3: "e9072b12f07f5412"}
 """What each revision is. A change of a document that is not released yet only changes the last."""
 
 

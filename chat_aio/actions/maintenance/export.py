@@ -174,7 +174,7 @@ LINES: Mapping[str, Lines] = {
     ],
     "audit": lambda _, document: [{"kind": "audit", **entry_from(document)}],
     "daily_stats": _fields("activeDay", "day", "conversationId"),
-    "notifications": _fields("notification", "messageId", "conversationId", "state", dueAt="due"),
+    "notifications": _fields("notification", "messageId", "conversationId", "state", dueAt="dueAt"),
     "notification_settings": lambda _, document: [
         {
             "kind": "notificationSetting",

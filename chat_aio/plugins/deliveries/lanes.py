@@ -105,7 +105,7 @@ class Lanes(ABC):
             del self._failing[next(iter(self._failing))]
         text, tries = error_text(error), row["tries"] + 1
         failed = {"tries": tries, "error": text}
-        later = self._tries.next_try(tries, due=row["due"], now=self._api.now())
+        later = self._tries.next_try(tries, due=row["dueAt"], now=self._api.now())
         if later is not None:
             return "failed", {**failed, "notBefore": later}
         log.error("one of %s was given up after %d tries: %s", self._lease.name, tries, text)

@@ -65,7 +65,7 @@ class Deliveries:
         """Let dead letters with the given fields wait again; returns their number."""
         now = self._api.now()
         fields = {name: value for name, value in chosen.items() if value is not None}
-        again = {"state": "waiting", "tries": 0, "due": now, "notBefore": now}
+        again = {"state": "waiting", "tries": 0, "dueAt": now, "notBefore": now}
         changed = await self._api.write(
             lambda: self._rows.update_many(
                 {**fields, "state": "dead"}, {"$set": again, "$unset": {"expiresAt": ""}}

@@ -94,7 +94,7 @@ class Delivery(Lanes):
                         count=other["count"] + row["count"],
                         # A next message neither renews the tries nor the time of a failing one.
                         tries=max(other["tries"], row["tries"]),
-                        due=min(other["due"], row["due"]),
+                        due=min(other["dueAt"], row["dueAt"]),
                     )
                     await self._rows.change(row, state="merged")
                     return True
@@ -158,7 +158,7 @@ class Delivery(Lanes):
             await self._rows.set_notified(row, **fields)
         else:
             await self._rows.change(row, **fields)
-        seconds = (self._api.now() - row["due"]).total_seconds()
+        seconds = (self._api.now() - row["dueAt"]).total_seconds()
         self._api.notify_observers(
             Observer.notification_ended, outcome=outcome, seconds=max(0.0, seconds)
         )

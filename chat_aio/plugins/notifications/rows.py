@@ -19,7 +19,7 @@ OVER_FOR = timedelta(days=7)
 _TYPES = {
     **dict.fromkeys(("userId", "messageId", "conversationId"), str),
     **dict.fromkeys(("seq", "count", "tries"), int),
-    **dict.fromkeys(("at", "due", "notBefore"), datetime),
+    **dict.fromkeys(("at", "dueAt", "notBefore"), datetime),
     "held": bool,
     "done": list,
 }
@@ -47,7 +47,7 @@ class Rows:
                     {
                         "conversationId": message.conversation_id,
                         "seq": message.seq,
-                        "due": message.created_at + delay,
+                        "dueAt": message.created_at + delay,
                         "state": "pending",
                     },
                 )
@@ -68,7 +68,7 @@ class Rows:
     async def next_due(self) -> datetime | None:
         """When the next message is due."""
         found = await self._pending({"$type": "date"}, limit=1)
-        return found[0]["due"] if found else None
+        return found[0]["dueAt"] if found else None
 
     async def set_decided(self, message_ids: Sequence[Any]) -> None:
         over = {"state": "decided", "expiresAt": self._api.now() + DECIDED_FOR}
@@ -157,12 +157,12 @@ class Rows:
 
     async def backlog(self) -> NotificationBacklog:
         pending = await self._api.read(
-            lambda: self._messages.count_documents({"state": "pending", "due": {"$exists": True}})
+            lambda: self._messages.count_documents({"state": "pending", "dueAt": {"$exists": True}})
         )
         return NotificationBacklog(pending=pending, **await self._deliveries.count())
 
     async def _pending(self, due: Mapping[str, Any], *, limit: int) -> list[Row]:
-        chosen, by = {"state": "pending", "due": due}, [("due", 1), ("seq", 1)]
+        chosen, by = {"state": "pending", "dueAt": due}, [("dueAt", 1), ("seq", 1)]
         found: list[Row] = await self._api.read(
             lambda: self._messages.find(chosen).sort(by).limit(limit).to_list(None)
         )

@@ -24,7 +24,7 @@ NOWHERE = ""
 _TYPES: Mapping[str, Any] = {
     **dict.fromkeys(("eventId", "type", "conversationId", "order"), str),
     **dict.fromkeys(("messageId", "actorId", "emoji"), (str, NoneType)),
-    **dict.fromkeys(("at", "due", "notBefore"), datetime),
+    **dict.fromkeys(("at", "dueAt", "notBefore"), datetime),
     "affectedUserIds": list,
     "tries": int,
 }
@@ -60,7 +60,7 @@ class Rows:
             "at": event.at,
             "order": event.order,
             "state": "waiting",
-            "due": now,
+            "dueAt": now,
             "tries": 0,
             "notBefore": now,
             "error": None,

@@ -13,7 +13,7 @@ class NotificationMessageDocument(TypedDict):
     _id: str
     conversationId: str
     seq: int
-    due: datetime
+    dueAt: datetime
     state: Literal["pending", "decided"]
     expiresAt: NotRequired[datetime]
 
@@ -30,7 +30,7 @@ class NotificationDocument(TypedDict):
     conversationId: str
     seq: int
     at: datetime
-    due: datetime
+    dueAt: datetime
     state: Literal["waiting", "delivered", "dropped", "merged", "dead"]
     held: bool
     count: int
@@ -96,7 +96,7 @@ class WebhookDeliveryDocument(TypedDict):
     at: datetime
     order: str
     state: Literal["waiting", "delivered", "dropped", "dead"]
-    due: datetime
+    dueAt: datetime
     tries: int
     notBefore: datetime
     error: str | None

@@ -71,11 +71,11 @@ async def test_what_fails_too_often_is_a_dead_letter_until_an_operator_retries(
     (dead,) = await rows.dead(limit=10)
     assert (dead["messageId"], dead["tries"], dead["error"]) == (sent["id"], 2, "ConnectionError")
     # Nothing that is over is kept for ever, and dead letters the longest.
-    assert dead["expiresAt"] >= dead["due"] + DEAD_FOR
+    assert dead["expiresAt"] >= dead["dueAt"] + DEAD_FOR
     (over,) = await database["notifications"].find({"state": "delivered"}).to_list(None)
-    assert over["due"] < over["expiresAt"] < over["due"] + DEAD_FOR
+    assert over["dueAt"] < over["expiresAt"] < over["dueAt"] + DEAD_FOR
     decided = await database["notification_messages"].find().to_list(None)
-    assert [row["due"] < row["expiresAt"] for row in decided] == [True, True]
+    assert [row["dueAt"] < row["expiresAt"] for row in decided] == [True, True]
     assert (await rows.backlog()).dead == 1
     assert await rows.retry(userId="nobody") == 0
     assert await rows.retry(userId="bob", messageId=sent["id"]) == 1
@@ -118,7 +118,7 @@ async def test_messages_without_an_id_do_not_hide_others(
     people = await serve(plugins=[quick(told)])
     await ready(database)
     due = datetime(2026, 1, 31, tzinfo=UTC)
-    malformed: list[Any] = [{"_id": number, "due": due, "state": "pending"} for number in range(60)]
+    malformed: list[Any] = [{"_id": number, "dueAt": due, "state": "pending"} for number in range(60)]
     malformed.append({"_id": "without a time", "state": "pending"})
     rows = database["notification_messages"]
     await rows.insert_many(malformed, bypass_document_validation=True)

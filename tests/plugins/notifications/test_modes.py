@@ -124,7 +124,7 @@ async def test_a_next_message_does_not_renew_the_tries(
     assert tries == [0, 1, 2]
     first, _, dead = await database["notifications"].find().sort("seq", 1).to_list(None)
     assert (dead["state"], dead["count"], dead["tries"]) == ("dead", 3, 3)
-    assert dead["due"] == first["due"]
+    assert dead["dueAt"] == first["dueAt"]
 
 
 async def test_a_stay_in_a_group_starts_without_a_notification(

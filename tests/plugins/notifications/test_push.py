@@ -284,7 +284,7 @@ async def people_in_a_group(
             "conversationId": name,
             "seq": 1,
             "at": at,
-            "due": at,
+            "dueAt": at,
             "state": "waiting",
             "held": False,
             "count": 1,

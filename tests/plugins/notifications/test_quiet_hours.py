@@ -116,7 +116,7 @@ async def test_what_is_released(serve: MakePeople, database: Database) -> None:
         "state": "waiting",
         "count": 1,
     }
-    common |= {"at": now, "due": now, "done": [], "error": None}
+    common |= {"at": now, "dueAt": now, "done": [], "error": None}
     await stored.add({**common, **rows[name], "messageId": name} for name in rows)
     await stored.release("bob", at)
     found = {

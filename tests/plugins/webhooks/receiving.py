@@ -39,7 +39,7 @@ def a_row(event_id: str, conversation_id: str = "c", /, **given: Any) -> dict[st
         "at": AT,
         "order": event_id,
         "state": "dead",
-        "due": AT,
+        "dueAt": AT,
         "tries": 12,
         "notBefore": AT,
         "error": "the endpoint answered 500",

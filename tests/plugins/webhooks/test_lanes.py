@@ -137,7 +137,7 @@ async def test_a_long_wait_is_that_of_one_conversation(
             found = await rows.find({"conversationId": failing}).sort("order", 1).to_list(None)
             return [row["tries"] for row in found] == [1, 0] and found[0]["notBefore"] == found[1][
                 "notBefore"
-            ] > found[1]["due"]
+            ] > found[1]["dueAt"]
 
         await eventually(is_held_up)
         waiting = Rows(poster._context.plugins[0].api, "default")

@@ -124,7 +124,7 @@ async def test_redirects_are_not_followed(
     assert len(receiver.tried) == 2
     (row,) = await database["webhook_deliveries"].find().to_list(None)
     assert (row["state"], row["error"]) == ("dead", "the endpoint answered 307")
-    assert row["expiresAt"] >= row["due"] + DEAD_FOR
+    assert row["expiresAt"] >= row["dueAt"] + DEAD_FOR
     assert heard.outcomes == ["failed", "dead"]
     assert heard.backlogs[-1] is None
 
@@ -433,7 +433,7 @@ async def test_a_late_process_revives_no_row(
         await all_posted(database, 1)
         rows = Rows(poster._context.plugins[0].api, "default")
         (row,) = await database["webhook_deliveries"].find().to_list(None)
-        assert row["due"] + OVER_FOR <= row["expiresAt"] < row["due"] + DEAD_FOR
+        assert row["dueAt"] + OVER_FOR <= row["expiresAt"] < row["dueAt"] + DEAD_FOR
         await rows.change(row, tries=3, error="late")
         assert await database["webhook_deliveries"].find().to_list(None) == [row]
 
