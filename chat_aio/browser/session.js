@@ -324,14 +324,11 @@ export class Session {
     const store = this.#store;
     const asOf = store.now();
     try {
-      const [pages, favourites] = await Promise.all([this.#pages(), this.#favourites()]);
+      const pages = await this.#pages();
       if (this.#isSignedOut) return;
       const cursor = pages.at(-1).nextCursor;
-      const all = [...pages, favourites];
-      const found = new Map(all.flatMap((page) => page.conversations.map((one) => [one.id, one])));
-      store.set({ listProblem: null });
-      store.setConversations([...found.values()], cursor, asOf);
-      for (const page of all) store.addHeads(page, asOf);
+      if (!cursor || !store.isListed) this.#take(pages, cursor, asOf);
+      if (cursor) this.#take([...pages, await this.#favourites()], cursor, asOf);
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
@@ -357,6 +354,15 @@ export class Session {
       cursor = page.nextCursor;
     } while (cursor && missing > 0);
     return pages;
+  }
+
+  #take(pages, cursor, asOf) {
+    if (this.#isSignedOut) return;
+    const store = this.#store;
+    const found = new Map(pages.flatMap((page) => page.conversations.map((one) => [one.id, one])));
+    store.set({ listProblem: null });
+    store.setConversations([...found.values()], cursor, asOf);
+    for (const page of pages) store.addHeads(page, asOf);
   }
 
   /** They come first, however long ago they were active. */
