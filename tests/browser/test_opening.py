@@ -12,7 +12,7 @@ from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-MOST_REQUESTS = 12
+MOST_REQUESTS = 11
 # Itself, its messages and its drafts.
 MOST_FOR_A_CONVERSATION = 3
 MANY = 1_100
@@ -22,7 +22,7 @@ MOST_ON_A_SCREEN = 60
 
 async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> None:
     """With fifty conversations in the list and their last messages; then with one of them open."""
-    for number in range(49):
+    for number in range(48):
         await demo.send("linus", await demo.group("linus", name=f"Group {number}"), "hello")
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, "Is it you?")
