@@ -141,10 +141,8 @@ export class Chat {
         metadata?: Json;
     }) => Promise<Invite>;
     /** Newest first.
-     * @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
-    listInvites: (conversationId: string) => Promise<{
-        invites: Invite[];
-    }>;
+     * @type {(conversationId: string) => Promise<Invite[]>} */
+    listInvites: (conversationId: string) => Promise<Invite[]>;
     /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
     revokeInvite: (conversationId: string, code: string) => Promise<{
         ok: true;

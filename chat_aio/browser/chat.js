@@ -444,8 +444,8 @@ export class Chat {
   createInvite = (id, terms = {}) =>
     this.#post(path`/conversations/${id}/invites`, terms, "invite");
   /** Newest first.
-   * @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
-  listInvites = (id) => this.#get(path`/conversations/${id}/invites`);
+   * @type {(conversationId: string) => Promise<Invite[]>} */
+  listInvites = (id) => this.#get(path`/conversations/${id}/invites`, {}, "invites");
   /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
   revokeInvite = (id, code) => this.#delete(path`/conversations/${id}/invites/${code}`);
   /** The target of an invite link.

@@ -63,9 +63,9 @@ export type Words = {
 export type Person = {
     id: string;
     name: string;
-    picture?: string | null;
-    bot?: boolean;
-    moderator?: boolean;
+    avatarUrl?: string | null;
+    isBot?: boolean;
+    isModerator?: boolean;
 };
 import { ChatStore } from "./chat-store.js";
 import { Chat } from "./chat.js";

@@ -22,8 +22,8 @@ import { Shell } from "./view/shell.js";
 
 /** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
 /** @typedef {{[name: string]: string | {[form: string]: string}}} Words */
-/** @typedef {{id: string, name: string, picture?: string | null, bot?: boolean,
- *   moderator?: boolean}} Person */
+/** @typedef {{id: string, name: string, avatarUrl?: string | null, isBot?: boolean,
+ *   isModerator?: boolean}} Person */
 
 const GIVEN = ["chat", "people", "token", "words"];
 const LISTENERS = [

@@ -69,8 +69,7 @@ export class GroupAccess {
   }
 
   async #loadInvites() {
-    const { invites } = await this.#chat.listInvites(this.conversationId);
-    return { items: invites, nextCursor: null };
+    return { items: await this.#chat.listInvites(this.conversationId), nextCursor: null };
   }
 
   async #loadBans(page) {

@@ -11,8 +11,8 @@ export class People {
   conversation;
 
   /**
-   * `listed` are the people of the host, {id, name, picture?, moderator?, bot?}, whom one can write
-   * to; without any they are those whom `users` have shown so far.
+   * `listed` are the people of the host, {id, name, avatarUrl?, isBot?, isModerator?}, whom one can
+   * write to; without any they are those whom `users` have shown so far.
    */
   constructor(store, users, texts, { listed = [], isModerator = false } = {}) {
     this.userId = store.userId;
@@ -24,7 +24,7 @@ export class People {
   }
 
   get all() {
-    return this.#listed.size > 0 ? [...this.#listed.values()] : this.#users.all.map(asPerson);
+    return this.#listed.size > 0 ? [...this.#listed.values()] : this.#users.all;
   }
 
   get others() {
@@ -41,7 +41,7 @@ export class People {
   }
 
   get isModerator() {
-    return this.#listed.get(this.userId)?.moderator ?? this.#isModerator;
+    return this.#listed.get(this.userId)?.isModerator ?? this.#isModerator;
   }
 
   /** A hue in degrees: far apart for those who are known, from the id for anyone else. */
@@ -76,7 +76,7 @@ export class People {
   }
 
   pictureOfPerson(userId) {
-    const image = this.#get(userId).picture ?? null;
+    const image = this.#get(userId).avatarUrl ?? null;
     const initials = initialsOf(this.nameOf(userId));
     return { initials, hue: this.hueOf(userId), shape: "round", image };
   }
@@ -95,16 +95,12 @@ export class People {
   }
 
   #get(userId) {
-    return this.#listed.get(userId) ?? asPerson(this.#users.get(userId));
+    return this.#listed.get(userId) ?? this.#users.get(userId);
   }
 
   #othersIn(conversation) {
     return conversation.participants.filter((member) => member.userId !== this.userId);
   }
-}
-
-function asPerson({ id, name, avatarUrl, isBot }) {
-  return { id, name, picture: avatarUrl, bot: isBot };
 }
 
 /** The first letters of the first two words; whole code points, so that an emoji stays one. */

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from pydantic.alias_generators import to_camel
 
 from chat_aio.chat import Chat
 from chat_aio.demo.assistant import add_assistant
@@ -77,7 +78,10 @@ async def make_demo(
     app.on_response_prepare.extend((_protected, hide_server))
 
     async def people(_: web.Request) -> web.Response:
-        return web.json_response([asdict(person) for person in PEOPLE])
+        shown = [
+            {to_camel(name): value for name, value in asdict(person).items()} for person in PEOPLE
+        ]
+        return web.json_response(shown)
 
     app.router.add_get("/people", people)
 
@@ -114,7 +118,7 @@ HOOKS = Hooks(
     allowed_roles=lambda _: {"user"},
     can_moderate=lambda asked: asked.user_id in MODERATORS,
     profiles=lambda user_ids: {
-        person.id: Profile(name=person.name, avatar_url=person.picture, is_bot=person.bot)
+        person.id: Profile(name=person.name, avatar_url=person.avatar_url, is_bot=person.is_bot)
         for person in PEOPLE
         if person.id in user_ids
     },

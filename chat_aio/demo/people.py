@@ -9,21 +9,21 @@ PICTURES = "/demo/static/people.svg"
 class Person:
     id: str
     name: str
-    picture: str | None = None
-    moderator: bool = False
-    bot: bool = False
+    avatar_url: str | None = None
+    is_bot: bool = False
+    is_moderator: bool = False
 
 
 PEOPLE = (
-    Person("ada", "Ada", f"{PICTURES}#ada", moderator=True),
+    Person("ada", "Ada", f"{PICTURES}#ada", is_moderator=True),
     Person("grace", "Grace", f"{PICTURES}#grace"),
     Person("linus", "Linus", f"{PICTURES}#linus"),
     Person("margaret", "Margaret", f"{PICTURES}#margaret"),
-    # Users without a picture are shown by initials.
+    # Users without an image are shown by initials.
     Person("dennis", "Dennis"),
-    Person("eliza", "Eliza", f"{PICTURES}#eliza", bot=True),
+    Person("eliza", "Eliza", f"{PICTURES}#eliza", is_bot=True),
 )
 ASSISTANT = "eliza"
 
 NAMES = {person.id: person.name for person in PEOPLE}
-MODERATORS = frozenset(person.id for person in PEOPLE if person.moderator)
+MODERATORS = frozenset(person.id for person in PEOPLE if person.is_moderator)

@@ -42,7 +42,7 @@ function showChat(people, me) {
   });
   chat.setAttribute("address", me.id);
   chat.setAttribute("user", me.id);
-  const other = people.find((person) => person.id !== me.id && !person.bot);
+  const other = people.find((person) => person.id !== me.id && !person.isBot);
   const steps = other ? new FirstSteps(chat, me, other) : null;
   chat.store.subscribe(() => steps?.show(chat.store.conversations()));
   chat.hidden = false;

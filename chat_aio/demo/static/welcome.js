@@ -13,7 +13,7 @@ export function showWelcome(listed) {
   sheet.replaceSync(style);
   document.adoptedStyleSheets = [sheet];
   const people = new People(NOBODY, null, texts, { listed });
-  const choices = people.all.filter((person) => !person.bot);
+  const choices = people.all.filter((person) => !person.isBot);
   const links = choices.map(({ id, name }) => {
     const picture = avatar();
     setAvatar(picture, people.pictureOfPerson(id));
