@@ -13,6 +13,7 @@ import click
 from aiohttp import ClientSession, web
 from playwright.async_api import CDPSession, Page, async_playwright, expect
 
+from chat_aio import add_browser_files
 from chat_aio.admin.cli import main as chat_aio
 from chat_aio.admin.session import run
 from chat_aio.demo.application import make_demo
@@ -23,6 +24,20 @@ from pagetraces.tracing import first_paint_ms, heap_mib, nodes, scroll, traced
 DATABASE = "chat_page_traces"
 PIXELS = 30_000
 SPEED = 3_000
+HOST_PAGE = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>A host's page</title>
+<script type="module" src="/chat-aio/element.js"></script>
+<chat-aio address="{ME}" features="details emoji" style="height: 95vh"></chat-aio>
+<script type="module">
+  import {{ Chat }} from "/chat-aio/chat.js";
+  const element = document.querySelector("chat-aio");
+  element.chat = new Chat("/api/chat", {{ query: {{ as: "{ME}" }} }});
+  element.setAttribute("user", "{ME}");
+</script>
+</html>
+"""
 BROWSERS = ("chromium-headless-shell", "chromium")
 
 
@@ -33,19 +48,22 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 @click.option(
     "--minutes", default=0, help="Send these over this time, not as fast as quotas allow."
 )
-def main(conversations: int, messages: int, sent: int, minutes: int) -> None:
-    """Measure the cost of the demo's page: first paint, scrolling, and memory as messages arrive.
+@click.option("--element", is_flag=True, help="A host's page with a list, not the demo's page.")
+def main(conversations: int, messages: int, sent: int, minutes: int, element: bool) -> None:
+    """Measure the cost of the demo's page: first paint, opening conversations, scrolling, and
+    memory as messages arrive.
 
     Prints JSON lines. It needs Chromium, and takes some minutes, plus `--minutes`.
     """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         raise click.ClickException("no chromium on PATH: apt-get install chromium-headless-shell")
-    run(_measure(chromium, conversations, messages, sent, minutes * 60 / max(1, sent)))
+    path = "/host" if element else "/"
+    run(_measure(chromium, path, conversations, messages, sent, minutes * 60 / max(1, sent)))
 
 
 async def _measure(
-    chromium: str, conversations: int, messages: int, sent: int, pause: float
+    chromium: str, path: str, conversations: int, messages: int, sent: int, pause: float
 ) -> None:
     async with AsyncExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="chat-page-")))
@@ -56,10 +74,11 @@ async def _measure(
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         stack.push_async_callback(browser.close)
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        await page.goto(f"{url}/#{ME}/{LONG_ID}")
+        await page.goto(f"{url}{path}#{ME}/{LONG_ID}")
         await expect(page.locator("#timeline .message").last).to_be_visible(timeout=30_000)
         _say("first paint", {"ms": await first_paint_ms(page)})
         session = await page.context.new_cdp_session(page)
+        await _opening(session, page)
         await _scrolling(session, page)
         http = await stack.enter_async_context(ClientSession())
         await _memory(session, page, f"{url}/api/chat", http, sent, pause)
@@ -69,11 +88,17 @@ async def _served(stack: AsyncExitStack, place: Path, mongo_url: str) -> str:
     app = await make_demo(
         data=place, mongo_url=mongo_url, port=0, say=lambda _: None, database=DATABASE
     )
+    add_browser_files(app)
+    app.router.add_get("/host", _host_page)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     return f"http://127.0.0.1:{runner.addresses[0][1]}"
+
+
+async def _host_page(_: web.Request) -> web.Response:
+    return web.Response(text=HOST_PAGE, content_type="text/html")
 
 
 def _fill(file: Path, mongo_url: str, conversations: int, messages: int) -> None:
@@ -82,6 +107,17 @@ def _fill(file: Path, mongo_url: str, conversations: int, messages: int) -> None
     begun = time.monotonic()
     chat_aio(["conversations", "import", str(file), *at, "--json"], standalone_mode=False)
     _say("imported", {"seconds": round(time.monotonic() - begun)})
+
+
+async def _opening(session: CDPSession, page: Page) -> None:
+    """A short conversation, then the long one, whose messages are all unread; both twice."""
+    for _ in range(2):
+        for name, place in (("opened, one message", "group-00000"), ("opened, long", LONG_ID)):
+            async with traced(session) as trace:
+                await page.evaluate(f"location.hash = '{ME}/{place}'")
+                await expect(page.locator(f".app [href$='{place}/details']")).to_have_count(1)
+                await expect(page.locator("#timeline .message").last).to_be_visible()
+            _say(name, trace.summary())
 
 
 async def _scrolling(session: CDPSession, page: Page) -> None:
