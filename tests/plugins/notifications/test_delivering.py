@@ -118,7 +118,9 @@ async def test_messages_without_an_id_do_not_hide_others(
     people = await serve(plugins=[quick(told)])
     await ready(database)
     due = datetime(2026, 1, 31, tzinfo=UTC)
-    malformed: list[Any] = [{"_id": number, "dueAt": due, "state": "pending"} for number in range(60)]
+    malformed: list[Any] = [
+        {"_id": number, "dueAt": due, "state": "pending"} for number in range(60)
+    ]
     malformed.append({"_id": "without a time", "state": "pending"})
     rows = database["notification_messages"]
     await rows.insert_many(malformed, bypass_document_validation=True)
