@@ -5,6 +5,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from chat_aio.web.bundle import named, script_of
@@ -16,20 +17,23 @@ SCRIPT = re.compile(r'<script type="module" src="demo/static/([^"]+)"></script>'
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The page, and the two files that it loads, by name; `made_of` is how old their sources were.
+    """The page, and the two files that it loads, by name.
 
     Each name has a hash of its content: a browser may keep the file for good.
     """
 
     page: str
     files: dict[str, StaticFile]
-    made_of: tuple[float, ...]
 
 
 def bundled(static: Path, *others: Path) -> Bundle:
-    """Make the bundle of `index.html`, whose modules may be in other directories, too. Raises
-    ValueError for a module that cannot be in one."""
-    made_of = ages(static, *others)
+    """The bundle of `index.html`, whose modules may be in other directories, too: made again when
+    its sources have changed. Raises ValueError for a module that cannot be in one."""
+    return _made(static, _ages(static, *others))
+
+
+@lru_cache(maxsize=1)
+def _made(static: Path, _: tuple[float, ...]) -> Bundle:
     index = (static / "index.html").read_text()
     (entry,) = SCRIPT.findall(index)
     script = script_of(static / entry)
@@ -45,10 +49,10 @@ def bundled(static: Path, *others: Path) -> Bundle:
         f'  <script type="module" src="bundle/{script_name}"></script>',
         page,
     )
-    return Bundle(page, files, made_of)
+    return Bundle(page, files)
 
 
-def ages(*places: Path) -> tuple[float, ...]:
+def _ages(*places: Path) -> tuple[float, ...]:
     """When each source in some directories was written."""
     sources = (path for place in places for path in sorted(place.rglob("*.*")))
     return tuple(source.stat().st_mtime for source in sources)

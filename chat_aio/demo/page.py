@@ -5,7 +5,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from chat_aio.demo.bundle import Bundle, ages, bundled
+from chat_aio.demo.bundle import Bundle, bundled
 from chat_aio.web.browser_files import BROWSER
 
 STATIC = Path(__file__).parent / "static"
@@ -14,9 +14,8 @@ GUIDE = "integration.md"
 
 def add_page(app: web.Application) -> None:
     """Serve the page at `/`."""
-    pages = Pages()
-    app.router.add_get("/", pages.page)
-    app.router.add_get("/bundle/{name}", pages.file)
+    app.router.add_get("/", page)
+    app.router.add_get("/bundle/{name}", bundle_file)
     app.router.add_get("/mount", mount)
     app.router.add_get(f"/{GUIDE}", guide)
     # Requested by a resource that is no page, such as a picture in a separate window.
@@ -41,25 +40,17 @@ async def icon(_: web.Request) -> web.FileResponse:
     return web.FileResponse(STATIC / "icon.svg")
 
 
-class Pages:
-    """The page, bundled again when its sources have changed."""
+async def page(request: web.Request) -> web.StreamResponse:
+    if "modules" in request.query:
+        return web.FileResponse(STATIC / "index.html")
+    return web.Response(text=(await _bundle()).page, content_type="text/html")
 
-    def __init__(self) -> None:
-        self._bundle: Bundle | None = None
 
-    async def page(self, request: web.Request) -> web.StreamResponse:
-        if "modules" in request.query:
-            return web.FileResponse(STATIC / "index.html")
-        bundle = await asyncio.to_thread(self._current)
-        return web.Response(text=bundle.page, content_type="text/html")
+async def bundle_file(request: web.Request) -> web.Response:
+    if (found := (await _bundle()).files.get(request.match_info["name"])) is None:
+        raise web.HTTPNotFound
+    return await found.answer(request)
 
-    async def file(self, request: web.Request) -> web.Response:
-        bundle = await asyncio.to_thread(self._current)
-        if (found := bundle.files.get(request.match_info["name"])) is None:
-            raise web.HTTPNotFound
-        return await found.answer(request)
 
-    def _current(self) -> Bundle:
-        if self._bundle is None or self._bundle.made_of != ages(STATIC, BROWSER):
-            self._bundle = bundled(STATIC, BROWSER)
-        return self._bundle
+async def _bundle() -> Bundle:
+    return await asyncio.to_thread(bundled, STATIC, BROWSER)

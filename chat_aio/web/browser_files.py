@@ -1,6 +1,7 @@
 """The files of `chat_aio/browser`, for pages of a host: chat.js, the store, the element."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 from aiohttp import web
@@ -20,6 +21,13 @@ def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
     they import (docs/guides/chat-js.md), and `push-worker.js`. Your middleware decides who may read
     these files; nothing in them is secret. The element is one file, which browsers keep."""
     root = path.rstrip("/")
+    for name, file in _files().items():
+        app.router.add_get(f"{root}/{name}", file.answer)
+
+
+@cache
+def _files() -> Mapping[str, StaticFile]:
+    """Made once: all apps of a process serve the same ones."""
     bundle = module_of(BROWSER / ELEMENT)
     bundled = named("element", "js", bundle)
     files = {f"bundle/{bundled}": _script(bundle.encode(), KEPT)}
@@ -30,8 +38,7 @@ def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
             content = f'export * from "./bundle/{bundled}";\n'.encode()
         headers = WORKER_HEADERS if name == WORKER else {}
         files[name] = _script(content, {**ASKED, **headers})
-    for name, file in files.items():
-        app.router.add_get(f"{root}/{name}", file.answer)
+    return files
 
 
 def _script(content: bytes, headers: Mapping[str, str]) -> StaticFile:

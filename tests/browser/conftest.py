@@ -69,7 +69,7 @@ async def browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Br
 
 @pytest.fixture
 def font() -> Font:
-    """The font of the test's pages; `both_fonts` tries both."""
+    """The font of the test's pages; `BOTH_FONTS` tries both."""
     return "wide"
 
 

@@ -37,8 +37,5 @@ def environment(font: Font, folder: Path) -> dict[str, str]:
     return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
 
 
-@pytest.fixture(name="font", params=["narrow", "wide"])
-def both_fonts(request: pytest.FixtureRequest) -> Font:
-    """Import this into a module whose layouts depend on the font: its tests run with both."""
-    font: Font = request.param
-    return font
+BOTH_FONTS = pytest.mark.parametrize("font", [*FAMILIES])
+"""For a test whose layout depends on the font."""

@@ -9,7 +9,8 @@ from playwright.async_api import Page
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 EVERYTHING = {"runOnly": STANDARDS, "resultTypes": ["violations"]}
-COLOURS = {"runOnly": ["color-contrast"]}
+COLOURS = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+VIOLATIONS = "async (rules) => (await axe.run(rules)).violations"
 EVERYWHERE = r"""
       const everywhere = (place, selector) => [...place.querySelectorAll("*")].flatMap((node) => [
         ...(node.matches(selector) ? [node] : []),
@@ -103,7 +104,7 @@ class Looking:
         """In light colours, and, where all is beside each other, in dark ones."""
         if not await page.evaluate("'axe' in globalThis"):
             await page.evaluate(AXE)
-        for fault in _described(await page.evaluate("rules => axe.run(rules)", EVERYTHING)):
+        for fault in _described(await page.evaluate(VIOLATIONS, EVERYTHING)):
             yield fault
         if self._is_phone:
             if not await fits(page):
@@ -116,14 +117,16 @@ class Looking:
 
 
 class LookingForWords(Looking):
-    """Looks at a page in a foreign language: all is said in it, and fits. `known` is what people
-    have written, and their names."""
+    """Looks at a page in a foreign language: all is said in it, and fits, too. `known` is what
+    people have written, and their names."""
 
-    def __init__(self, known: Iterable[str]) -> None:
-        super().__init__(is_phone=False)
+    def __init__(self, known: Iterable[str], *, is_phone: bool) -> None:
+        super().__init__(is_phone=is_phone)
         self._known = sorted(known, key=len, reverse=True)
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
+        async for fault in super()._found(page):
+            yield fault
         for text in await page.evaluate(UNSAID, self._known):
             yield f"{text!r} is not said in the reader's language"
         if not await fits(page):
@@ -133,12 +136,12 @@ class LookingForWords(Looking):
 async def _found_in_the_dark(page: Page) -> list[str]:
     await page.emulate_media(color_scheme="dark")
     try:
-        return list(_described(await page.evaluate("rules => axe.run(rules)", COLOURS)))
+        return list(_described(await page.evaluate(VIOLATIONS, COLOURS)))
     finally:
         await page.emulate_media(color_scheme="light")
 
 
-def _described(answer: Any) -> Iterator[str]:
-    for violation in answer["violations"]:
+def _described(violations: Any) -> Iterator[str]:
+    for violation in violations:
         for node in violation["nodes"]:
             yield f"{violation['id']} at {node['target']}: {node['failureSummary']}"

@@ -59,7 +59,7 @@ async def test_a_reply_can_be_given_up(visit: Visit, demo: Demo) -> None:
 async def test_a_quote_leads_to_what_it_quotes(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     first = await demo.write("dennis", conversation_id, "where it began")
-    await demo.send("dennis", conversation_id, *(f"filling {number}" for number in range(70)))
+    await demo.fill(conversation_id, [("dennis", f"filling {number}") for number in range(70)])
     await demo.write("linus", conversation_id, "and it ends", replyToMessageId=first["id"])
     await demo.read_all("linus", conversation_id)
     linus = await visit("linus", conversation_id)

@@ -33,7 +33,7 @@ async def test_a_link_leads_others_to_the_message(visit: Visit, demo: Demo) -> N
     linus = await visit("linus", direct_id)
     link = await copied(linus, "The first", "Copy link")
     assert link == f"http://127.0.0.1:{demo.port}/#/{direct_id}/message/{first['id']}"
-    await demo.send("linus", direct_id, *(f"later {number}" for number in range(60)))
+    await demo.fill(direct_id, [("linus", f"later {number}") for number in range(60)])
     await demo.read_all("dennis", direct_id)
 
     dennis = await visit("")

@@ -70,7 +70,7 @@ async def test_while_messages_are_loaded_again(
 
 async def test_after_one_has_gone_to_the_newest_message(visit: Visit, demo: Demo) -> None:
     place = await demo.direct("linus", "dennis")
-    await demo.send("dennis", place, *(f"message {number}" for number in range(40)))
+    await demo.fill(place, [("dennis", f"message {number}") for number in range(40)])
     await demo.read_all("linus", place)
     linus = await visit("linus", place)
     log = main_list(linus)

@@ -51,7 +51,7 @@ def link(place: Locator, name: str) -> Locator:
 async def test_nothing_moves_when_an_image_comes(visit: Visit, demo: Demo, is_phone: bool) -> None:
     """What is at the end stays before the reader's eyes, and only that is read."""
     place = await demo.direct("linus", "dennis")
-    await demo.send("dennis", place, *(f"message {number}" for number in range(20)))
+    await demo.fill(place, [("dennis", f"message {number}") for number in range(20)])
     await picture(demo, place, "one.png")
     await demo.send("dennis", place, "below it")
     await demo.read_all("linus", place)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_history_comes_page_by_page(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     said = [f"message {number}" for number in range(130)]
-    await demo.send("linus", conversation_id, *said)
+    await demo.fill(conversation_id, [("linus", body) for body in said])
     linus = await visit("linus", conversation_id)
     await expect(linus.locator(".message")).to_have_count(50)
     await expect(linus.get_by_text("message 129", exact=True)).to_be_in_viewport()
@@ -30,7 +30,7 @@ async def test_history_comes_page_by_page(visit: Visit, demo: Demo) -> None:
 
 async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
-    await demo.send("dennis", conversation_id, *(f"message {number}" for number in range(60)))
+    await demo.fill(conversation_id, [("dennis", f"message {number}") for number in range(60)])
     await demo.read_all("linus", conversation_id)
     linus = await visit("linus", conversation_id)
     above = linus.get_by_text("message 12", exact=True)

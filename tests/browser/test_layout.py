@@ -8,8 +8,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import CHAT, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
-from tests.browser.fonts import Font
-from tests.browser.fonts import both_fonts as both_fonts
+from tests.browser.fonts import BOTH_FONTS, Font
 from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
 
@@ -30,6 +29,7 @@ READABLE = 4.5
 FOCUSED = "(node) => node === node.getRootNode().activeElement"
 
 
+@BOTH_FONTS
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, "unbreakable" * 30)
@@ -55,6 +55,7 @@ async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> Non
     await expect(conversations).to_be_visible()
 
 
+@BOTH_FONTS
 async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: Demo) -> None:
     """With it open the page is as high as what is left of the screen."""
     conversation_id = await demo.direct("linus", "dennis")
@@ -86,6 +87,7 @@ async def test_who_wants_no_motion_sees_none(visit: Visit) -> None:
     assert await linus.locator("chat-aio").evaluate(moving) == 0
 
 
+@BOTH_FONTS
 async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     root = await demo.write("dennis", conversation_id, "unbreakable" * 30)
@@ -108,6 +110,7 @@ async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None
     assert await fits(linus)
 
 
+@BOTH_FONTS
 async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, "one", "two", "three")
@@ -130,6 +133,7 @@ async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) 
     assert await fits(linus)
 
 
+@BOTH_FONTS
 async def test_on_a_phone_the_search_comes_before_the_conversation(
     visit: Visit, demo: Demo
 ) -> None:
@@ -232,6 +236,7 @@ async def test_a_conversation_is_held_by_keyboard_and_by_ear(visit: Visit, demo:
     """)
 
 
+@BOTH_FONTS
 async def test_at_twice_the_size_all_of_it_is_there(visit: Visit, demo: Demo) -> None:
     """A window of 1280 by 900 at 200 %, and at 400 %: what WCAG calls reflow."""
     group = await demo.group("dennis", "linus", name="Kernel")
@@ -263,6 +268,7 @@ async def test_in_high_contrast_lines_say_what_colours_said(visit: Visit, demo: 
     assert await row.evaluate(f"{style}.outlineStyle") == "solid"
 
 
+@BOTH_FONTS
 async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo: Demo) -> None:
     """There is less room beside it: the text has more lines."""
     conversation_id = await demo.direct("linus", "dennis")
@@ -377,6 +383,7 @@ async def test_a_dialog_closes_only_from_beside(visit: Visit, demo: Demo) -> Non
     await expect(dialog).to_be_hidden()
 
 
+@BOTH_FONTS
 @pytest.mark.parametrize("window", [(360, 500), (180, 250)], ids=["small", "enlarged twofold"])
 async def test_a_dialog_scrolls_inside_of_a_small_window(
     visit: Visit, demo: Demo, window: tuple[int, int]
@@ -404,6 +411,7 @@ async def test_a_dialog_scrolls_inside_of_a_small_window(
     await expect(dialog).to_be_hidden()
 
 
+@BOTH_FONTS
 async def test_pages_have_one_font_whatever_the_machine_has(empty: Page, font: Font) -> None:
     """That of the test, which is narrow or wide."""
     measure = """

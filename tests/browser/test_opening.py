@@ -62,14 +62,14 @@ async def test_it_works_without_the_bundle(visit: Visit, demo: Demo) -> None:
 
 async def filled(demo: Demo, count: int) -> str:
     place = await demo.direct("linus", "dennis")
-    await demo.send("dennis", place, *(f"message {number}" for number in range(count)))
+    await demo.fill(place, [("dennis", f"message {number}") for number in range(count)])
     return place
 
 
 async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:
     place = await filled(demo, 10)
     await demo.read_all("linus", place)
-    await demo.send("dennis", place, *(f"news {number}" for number in range(260)))
+    await demo.fill(place, [("dennis", f"news {number}") for number in range(260)])
     linus = await visit("linus", place)
     line = linus.get_by_text("260 new messages")
     await expect(line).to_be_in_viewport()

@@ -12,7 +12,7 @@ from chat_aio.demo import story, telling
 from chat_aio.plugins import Attachments
 from tests.browser.acting import details, main_list, message, thread
 from tests.browser.conftest import Serve, Visit
-from tests.browser.fonts import both_fonts as both_fonts
+from tests.browser.fonts import BOTH_FONTS
 from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -49,6 +49,7 @@ async def test_everybody_has_something_new(visit: Visit, demo: Demo) -> None:
         assert kinds.count("direct") >= 2
 
 
+@BOTH_FONTS
 async def test_the_tour_shows_how_people_talk(visit: Visit) -> None:
     linus = await toured(visit, "linus")
     log = main_list(linus)

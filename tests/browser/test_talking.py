@@ -165,7 +165,7 @@ async def test_a_window_that_is_not_looked_at_reads_nothing(visit: Visit, demo: 
 
 async def test_reading_begins_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
-    await demo.send("linus", conversation_id, *(f"known {number}" for number in range(30)))
+    await demo.fill(conversation_id, [("linus", f"known {number}") for number in range(30)])
     await demo.read_all("dennis", conversation_id)
     dennis = await visit("dennis")
     await demo.send("linus", conversation_id, *(f"new {number}" for number in range(30)))

@@ -6,7 +6,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.acting import choose, main_list, message, write
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, shown
-from tests.browser.fonts import both_fonts as both_fonts
+from tests.browser.fonts import BOTH_FONTS
 from tests.browser.hosting import Host
 from tests.browser.serving import Demo
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 UNREAD = 30
 WIDTH = 1280
-BELOW_PX = (2, 30, 58)
+BELOW_PX = pytest.mark.parametrize(("below", "font"), [(2, "wide"), (30, "narrow"), (58, "wide")])
 """How much of the unread messages does not fit: less than what counts as near the end."""
 HEIGHT_OF_UNREAD = """
     (log) => {
@@ -49,13 +49,13 @@ async def changed(page: Page) -> None:
     )
 
 
-@pytest.mark.parametrize("below", BELOW_PX)
+@BELOW_PX
 async def test_on_the_page(visit: Visit, demo: Demo, below: int) -> None:
     place = await demo.group("dennis", "linus", "grace", name="Ship")
-    await demo.send("dennis", place, *(f"message {number}" for number in range(40)))
+    await demo.fill(place, [("dennis", f"message {number}") for number in range(40)])
     for reader in ("linus", "grace"):
         await demo.read_all(reader, place)
-    await demo.send("dennis", place, *(f"news {number}" for number in range(UNREAD)))
+    await demo.fill(place, [("dennis", f"news {number}") for number in range(UNREAD)])
     linus = await visit("linus", place)
     await expect(linus.get_by_text(f"{UNREAD} new messages")).to_be_in_viewport()
     size = await main_list(linus).evaluate(HEIGHT_OF_UNREAD)
@@ -83,7 +83,7 @@ async def stays_at_its_line(page: Page, log: Locator, line: Locator) -> None:
     await expect(line).to_be_in_viewport()
 
 
-@pytest.mark.parametrize("below", BELOW_PX)
+@BELOW_PX
 async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
     page = await open_page()
     await host.empty(page, "ada")
@@ -115,12 +115,13 @@ async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
         await expect(shown(page, "the end")).to_be_in_viewport(ratio=1)
 
 
+@BOTH_FONTS
 async def test_while_the_log_changes_its_size(visit: Visit, demo: Demo) -> None:
     """As with a phone's keyboard that opens and closes; what comes then is no reader's doing."""
     place = await demo.group("dennis", "linus", name="Ship")
-    await demo.send("dennis", place, *(f"message {number}" for number in range(40)))
+    await demo.fill(place, [("dennis", f"message {number}") for number in range(40)])
     await demo.read_all("linus", place)
-    await demo.send("dennis", place, *(f"news {number}" for number in range(UNREAD)))
+    await demo.fill(place, [("dennis", f"news {number}") for number in range(UNREAD)])
     linus = await visit("linus", place, viewport={"width": WIDTH, "height": 720})
     log, line = main_list(linus), linus.get_by_text(f"{UNREAD} new messages")
     await expect(line).to_be_in_viewport()
