@@ -323,6 +323,7 @@ export class Session {
     this.#syncAgain.stop();
     const store = this.#store;
     const asOf = store.now();
+    store.set({ isListing: true });
     try {
       const pages = await this.#pages();
       if (this.#isSignedOut) return;
@@ -335,6 +336,8 @@ export class Session {
       if (error.code === "USER_BANNED") this.endAsBanned();
       else this.#failed(error);
       store.set({ listProblem: error });
+    } finally {
+      store.set({ isListing: false });
     }
     await this.#bringOpen();
     if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();

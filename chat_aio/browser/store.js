@@ -32,6 +32,8 @@ export class Store {
   happenings = new GroupActivity();
   nextCursor = null;
   isListed = false;
+  /** Whether the list is being fetched, with the last messages of its rows. */
+  isListing = false;
   /**
    * How many conversations the list shows, down to the last that is before the reader's eyes; null:
    * as many as are listed.

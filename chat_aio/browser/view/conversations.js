@@ -134,8 +134,8 @@ export class ConversationList extends Part {
     const visible = conversations.filter(({ id }) => this.#visible.has(id));
     this.store.listedDownTo = conversations.indexOf(visible.at(-1)) + 1;
     // The list itself comes with them.
-    const { isListed } = this.store;
-    for (const { id, hasPreview } of visible) if (isListed && !hasPreview) this.#needs.preview(id);
+    const isComplete = this.store.isListed && !this.store.isListing;
+    for (const { id, hasPreview } of visible) if (isComplete && !hasPreview) this.#needs.preview(id);
     const others = visible.map((conversation) => this.people.otherIn(conversation));
     this.#needs.presence.watch("list", others.filter(Boolean));
     const last = conversations.at(-1);
