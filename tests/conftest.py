@@ -37,9 +37,10 @@ OPTIONS = (
     ),
     *("--wiredTigerCacheSizeGB", "1", "--oplogSize", "512"),
     # Hundreds of databases, each used for a second: their files must not be held open for minutes.
-    *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "5"),
+    # Those of the pool come up again after some seconds, and opening 140 files takes long.
+    *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "15"),
     "--wiredTigerEngineConfigString",
-    "file_manager=(close_idle_time=3,close_scan_interval=1,close_handle_minimum=100)",
+    "file_manager=(close_idle_time=20,close_scan_interval=5,close_handle_minimum=100)",
 )
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30

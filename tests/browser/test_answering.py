@@ -13,14 +13,21 @@ from tests.browser.test_layout import PHONE
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
-    """Linus and Dennis in their conversation, where Dennis has said something."""
+async def opened(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, str]:
+    """Linus in his conversation with Dennis, where Dennis has said something."""
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, *bodies)
-    pages = await visit("linus", conversation_id), await visit("dennis", conversation_id)
-    for page in pages:
-        await expect(message(main_list(page), bodies[-1])).to_be_visible()
-    return *pages, conversation_id
+    linus = await visit("linus", conversation_id)
+    await expect(message(main_list(linus), bodies[-1])).to_be_visible()
+    return linus, conversation_id
+
+
+async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
+    """The same, and Dennis has it open, too."""
+    linus, conversation_id = await opened(visit, demo, *bodies)
+    dennis = await visit("dennis", conversation_id)
+    await expect(message(main_list(dennis), bodies[-1])).to_be_visible()
+    return linus, dennis, conversation_id
 
 
 async def test_a_reply_quotes_and_the_quote_follows(visit: Visit, demo: Demo) -> None:
@@ -47,7 +54,7 @@ async def test_a_reply_quotes_and_the_quote_follows(visit: Visit, demo: Demo) ->
 
 
 async def test_a_reply_can_be_given_up(visit: Visit, demo: Demo) -> None:
-    linus, _, conversation_id = await both(visit, demo, "A question")
+    linus, conversation_id = await opened(visit, demo, "A question")
     await act(message(main_list(linus), "A question"), "Reply")
     await linus.keyboard.press("Escape")
     await expect(linus.get_by_text("Replying to Dennis")).to_be_hidden()
@@ -147,7 +154,7 @@ async def test_a_reply_can_stand_in_both(visit: Visit, demo: Demo) -> None:
 
 
 async def test_where_a_reply_stands_is_chosen_in_each_thread(visit: Visit, demo: Demo) -> None:
-    linus, _, place = await both(visit, demo, "Who has the keys?", "Who has the car?")
+    linus, place = await opened(visit, demo, "Who has the keys?", "Who has the car?")
     also = linus.get_by_label("Also send to the conversation")
     await act(message(main_list(linus), "the keys"), "Reply in thread")
     await also.check()

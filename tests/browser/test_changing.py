@@ -13,14 +13,21 @@ from tests.browser.serving import Complaints, Demo
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
-    """Linus and Dennis in their conversation, where Linus has said something."""
+async def opened(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, str]:
+    """Linus in his conversation with Dennis, where he has said something."""
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("linus", conversation_id, *bodies)
-    pages = await visit("linus", conversation_id), await visit("dennis", conversation_id)
-    for page in pages:
-        await expect(message(main_list(page), bodies[-1])).to_be_visible()
-    return *pages, conversation_id
+    linus = await visit("linus", conversation_id)
+    await expect(message(main_list(linus), bodies[-1])).to_be_visible()
+    return linus, conversation_id
+
+
+async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
+    """The same, and Dennis has it open, too."""
+    linus, conversation_id = await opened(visit, demo, *bodies)
+    dennis = await visit("dennis", conversation_id)
+    await expect(message(main_list(dennis), bodies[-1])).to_be_visible()
+    return linus, dennis, conversation_id
 
 
 async def test_an_edit_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:
@@ -65,7 +72,7 @@ async def test_escape_ends_an_edit_and_only_ones_own_can_be_edited(
 async def test_an_edit_that_is_too_long_says_so_and_keeps_the_text(
     visit: Visit, demo: Demo
 ) -> None:
-    linus, _, _ = await both(visit, demo, "Short")
+    linus, _ = await opened(visit, demo, "Short")
     box = linus.get_by_label("Message", exact=True)
     await choose(message(main_list(linus), "Short"), "Edit")
     await box.fill("x" * 16_385)
@@ -101,7 +108,7 @@ async def test_a_deletion_is_confirmed_and_leaves_a_tombstone(visit: Visit, demo
 
 
 async def test_an_edit_that_leaves_nothing_asks_whether_to_delete(visit: Visit, demo: Demo) -> None:
-    linus, _, conversation_id = await both(visit, demo, "regrettable")
+    linus, conversation_id = await opened(visit, demo, "regrettable")
     box = linus.get_by_label("Message", exact=True)
     await box.press("ArrowUp")
     await box.fill(" ")
@@ -119,7 +126,7 @@ async def test_an_edit_that_leaves_nothing_asks_whether_to_delete(visit: Visit, 
 
 
 async def test_what_is_being_edited_can_be_deleted_meanwhile(visit: Visit, demo: Demo) -> None:
-    linus, _, conversation_id = await both(visit, demo, "gone soon")
+    linus, conversation_id = await opened(visit, demo, "gone soon")
     await choose(message(main_list(linus), "gone soon"), "Edit")
     sent = await demo.newest("linus", conversation_id)
     await demo.delete("linus", f"/messages/{sent['id']}")
@@ -152,7 +159,7 @@ async def test_a_reaction_that_is_refused_says_why(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
     complaints.excuse("422")
-    linus, _, conversation_id = await both(visit, demo, "Too much")
+    linus, conversation_id = await opened(visit, demo, "Too much")
     sent = await demo.newest("linus", conversation_id)
     for number in range(32):
         await demo.post("linus", f"/messages/{sent['id']}/reactions", emoji=f"r{number}")
@@ -178,7 +185,7 @@ async def test_any_emoji_can_be_typed(visit: Visit, demo: Demo) -> None:
 
 
 async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) -> None:
-    linus, _, _ = await both(visit, demo, "above", "below")
+    linus, _ = await opened(visit, demo, "above", "below")
     log = main_list(linus)
     await log.focus()
     await linus.keyboard.press("ArrowUp")
@@ -219,7 +226,7 @@ async def test_a_reply_waits_while_one_edits(visit: Visit, demo: Demo) -> None:
 
 async def test_nothing_is_typed_while_an_edit_is_saved(visit: Visit, demo: Demo) -> None:
     """It would be thrown away with what has been saved."""
-    linus, _, _ = await both(visit, demo, "mine")
+    linus, _ = await opened(visit, demo, "mine")
     held: asyncio.Queue[Route] = asyncio.Queue()
     await linus.route("**/api/chat/messages/*", held.put)
     box = linus.get_by_label("Message", exact=True)
@@ -244,7 +251,7 @@ async def test_an_edit_that_is_refused_while_one_writes_something_else(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
     complaints.excuse("403")
-    linus, _, conversation_id = await both(visit, demo, "mine")
+    linus, conversation_id = await opened(visit, demo, "mine")
     await demo.write("dennis", conversation_id, "How long is it?")
     held: asyncio.Queue[Route] = asyncio.Queue()
     await linus.route("**/api/chat/messages/*", held.put)
