@@ -1,6 +1,8 @@
 /** The open conversation: its head, the log, the composer; and its place without one. */
 
-export const conversation = `
+import { dress } from "./sheet.js";
+
+dress("conversation", `
 .conversation { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
 .conversation .bar { border-bottom: 1px solid var(--line); }
 #title { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
@@ -138,4 +140,4 @@ export const conversation = `
 @media (prefers-reduced-motion: reduce) {
   * { transition: none !important; }
 }
-`;
+`);

@@ -1,6 +1,8 @@
 /** Groups: their details, the channels, and the screen of an invite link. */
 
-export const groups = `
+import { dress } from "./sheet.js";
+
+dress("groups", `
 .small { padding: 0.25rem 0.75rem; border-radius: 0.625rem; font-size: 0.875rem; text-decoration: none; white-space: nowrap; }
 .small:disabled { opacity: 0.5; cursor: default; filter: none; }
 .ending { display: flex; align-items: center; justify-content: end; gap: 0.5rem; }
@@ -63,4 +65,4 @@ textarea { resize: vertical; }
 #invite p:empty { display: none; }
 #invite .field { width: 100%; text-align: start; }
 #invite .primary { min-width: 10rem; }
-`;
+`);

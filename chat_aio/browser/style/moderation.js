@@ -1,6 +1,8 @@
 /** Blocking, muting, the screen of banned users, and the moderators' one. */
 
-export const moderation = `
+import { dress } from "./sheet.js";
+
+dress("moderation", `
 .acts { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
 
 .muted-mark { flex: none; display: inline-grid; margin-inline: -0.125rem auto; color: var(--muted); }
@@ -42,4 +44,4 @@ progress { width: 100%; accent-color: var(--accent); }
 @container chat (max-width: 44rem) {
   .blocked { width: calc(100% - 1.25rem); }
 }
-`;
+`);
