@@ -228,7 +228,7 @@ export class ChatAio extends HTMLElement {
     this.#show();
   }
 
-  /** The data are requested meanwhile.
+  /** The data are requested at the same time.
    * @param {HTMLElement} root @param {Chat} chat
    * @param {any} given */
   async #makeView(root, chat, given) {
@@ -237,7 +237,7 @@ export class ChatAio extends HTMLElement {
     root.prepend(loading.node);
     const load = () =>
       Promise.all([textsIn(languageAt(this), this.#words), import("./view/chat-view.js")]);
-    // It is needed next, so it need not wait for what comes before.
+    // It is needed next: it need not wait for the list.
     if (given.opened) import("./view/talk.js").catch(() => {});
     const [texts, { ChatView }] = await loading.part(load);
     loading.texts = texts;

@@ -1,4 +1,4 @@
-/** What is loaded when it is needed: `now` is null until then. No DOM. */
+/** A part that is loaded when it is needed: `now` is null until then. No DOM. */
 
 export class Late {
   now = null;

@@ -21,7 +21,7 @@ const CONVERSATIONS_PER_PAGE = 50;
 /** The data of each row of the list, so that no row has to fetch it. */
 const LISTED = ["lastMessage", "unread", "users"];
 const MOST_UNREAD = 200;
-/** A fast stream is open by then: what is requested before is requested again. */
+/** A fast stream is open by then: the list need not be requested twice. */
 const FIRST_SYNC_MS = 100;
 
 export class Session {

@@ -11,8 +11,8 @@ from chat_aio.web.static_file import ASKED, KEPT, StaticFile
 BROWSER = Path(__file__).parent.parent / "browser"
 ELEMENT = "element.js"
 RENEWED = {"Cache-Control": "max-age=0, stale-while-revalidate=86400"}
-"""A page uses the element as it was when it was last loaded, and the browser asks for a newer one for
-the next page."""
+"""A page uses the element as it was last loaded, and the browser asks for a newer one for the next
+page."""
 WORKER = "push-worker.js"
 WORKER_HEADERS = {"Service-Worker-Allowed": "/"}
 """Its scope may be wider than its folder: the number at an app's icon is set within the scope."""

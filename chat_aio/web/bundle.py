@@ -36,8 +36,8 @@ await Promise.all($parts[name].map($add));
 return $use(name);
 };
 """
-"""A module is made when it is first used, so parts may arrive in any order. Browsers remember that a
-file could not be loaded: it has another address then."""
+"""A module is made when it is first used, so parts may arrive in any order. Browsers may remember
+that a file could not be loaded: it has another address then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Bundle:
 
 
 class Modules:
-    """The modules that an entry leads to, each in one file."""
+    """The modules that an entry leads to, and the file of every one."""
 
     def __init__(self, entry: Path) -> None:
         self.entry = entry.resolve()
@@ -124,8 +124,8 @@ class Modules:
 def bundled(entry: Path, folder: str) -> Bundle:
     """The core is a module with the exports of `entry`; the parts are in `folder`, seen from there.
 
-    A module that several parts need is in the first of them. Raises ValueError for what cannot be
-    bundled, also for modules that import one another.
+    A module that several parts need is in the first of them. Raises ValueError for
+    modules that cannot be bundled, also for those that import one another.
     """
     modules = Modules(entry)
     files, named_as = {}, {}

@@ -342,8 +342,8 @@ async def test_old_rows_stay_quiet_if_they_are_shown_twice(empty: Page) -> None:
     script = """
         const { Shell } = await import("/browser/view/shell.js");
         const { TimelineView } = await import("/browser/view/timeline.js");
-        const { Texts } = await import("/browser/texts.js");
-        const shell = new Shell({ root: document.body, texts: new Texts("en") });
+        const { textsIn } = await import("/browser/texts.js");
+        const shell = new Shell({ root: document.body, texts: await textsIn("en") });
         const timeline = { messages: [], newer: null, older: null, isReady: true, unread: {} };
         const rows = [{ kind: "happening", key: "1", state: { words: "Ann left" } }];
         const shown = { timeline, rows, drafts: [], unread: 0 };

@@ -1,11 +1,8 @@
 """Opening the page and a conversation: few requests, and where one has left off."""
 
-from pathlib import Path
-
 import pytest
 from playwright.async_api import Page, expect
 
-from chat_aio.web import bundle
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
@@ -159,48 +156,3 @@ async def test_the_title_counts_what_is_further_down_too(visit: Visit, demo: Dem
     await expect(linus).to_have_title("(10) Linus")
     await demo.read_all("linus", place)
     await expect(linus).to_have_title("(3) Linus")
-
-
-def write_modules(folder: Path, **texts: str) -> Path:
-    for name, text in texts.items():
-        (folder / f"{name}.js").write_text(text)
-    return folder / "app.js"
-
-
-async def test_modules_become_one_script(tmp_path: Path, empty: Page) -> None:
-    shop = """\
-import { PRICE } from "./prices.js";
-const own = 1;
-export class Shop {
-  sell(given) {
-    return [PRICE, given, own];
-  }
-}
-"""
-    app = """\
-import { Shop } from "./shop.js";
-import {
-  PRICE as price,
-} from "./prices.js";
-globalThis.said = new Shop().sell(price);
-"""
-    prices = "const own = 7;\nexport const PRICE = own;\nexport function unused() {}\n"
-    entry = write_modules(tmp_path, app=app, shop=shop, prices=prices)
-    script = bundle.script_of(entry)
-    assert await empty.evaluate(f"() => {{ {script}\nreturn globalThis.said; }}") == [7, 7, 1]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        "export default 5;\n",
-        'import all from "./b.js";\n',
-        "export { a };\n",
-        'const b = await import("./b.js");\n',
-        'import { b } from "./b.js";\nexport const a = 1;\n',
-    ],
-)
-async def test_what_cannot_be_bundled_is_said(tmp_path: Path, other: str) -> None:
-    entry = write_modules(tmp_path, app=other, b='import { a } from "./app.js";\n')
-    with pytest.raises(ValueError, match=r"cannot be bundled|imports itself"):
-        bundle.script_of(entry)

@@ -1,4 +1,4 @@
-/** Next to, before or above the conversation: the thread, what was found, small panels. */
+/** Next to, before or above the conversation: the thread, results of a search, small panels. */
 
 import { dress } from "./sheet.js";
 

@@ -1,5 +1,5 @@
 /**
- * The languages of the page, by their codes (BCP 47): each is loaded when it is needed.
+ * The languages of the page, by their codes (BCP 47). One is loaded when it is needed.
  *
  * To add one: copy en.js and en/ under its code, translate the texts, and name it here. Keys stay
  * as they are, and so do {placeholders}; where a text has plural forms, give those that the

@@ -160,7 +160,7 @@ export class ChatView extends Part {
     this.shell.end();
   }
 
-  /** What is loaded when it is needed. */
+  /** The parts that are loaded when they are needed. */
   #makeLater() {
     const { shell } = this;
     const chat = this.#chat;

@@ -252,7 +252,7 @@ export class Composer extends Part {
   async #submit() {
     const place = this.#place;
     if (this.#lacksEmoji(NAMED)) await this.shell.emoji.getIfPossible();
-    // Another one may have been opened meanwhile: the draft is kept.
+    // Another place may be open now: the draft is kept.
     if (place !== this.#place) return;
     // A pasted name has not become an emoji while it was typed.
     const body = this.#withEmoji(this.#input.value);

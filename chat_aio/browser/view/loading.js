@@ -1,13 +1,11 @@
 /** Loads parts of the chat. Where that fails, it offers to try again. */
 
-import { element, setAttribute, setText } from "../dom.js";
+import { element, setAttribute, setHidden, setText } from "../dom.js";
 import { Texts } from "../texts.js";
 import { unloaded } from "../texts/unloaded.js";
 
-const never = new Promise(() => {});
-
 export class Loading {
-  #words = element("p", { role: "alert" });
+  #words = element("p", { role: "alert", tabindex: -1 });
   #button = element("button", { type: "button", class: "quiet small", hidden: true });
   #signal;
   /** While one of the parts could not be loaded: {promise, resolve}. */
@@ -31,7 +29,7 @@ export class Loading {
         console.error(error);
         return null;
       });
-      if (this.#signal.aborted) return never;
+      if (this.#signal.aborted) return new Promise(() => {});
       if (loaded !== null) return loaded;
       await this.#ask();
     }
@@ -55,7 +53,7 @@ export class Loading {
 
   #show(words) {
     setText(this.#words, words);
-    this.#button.hidden = words === "";
+    setHidden(this.#button, words === "", this.#words);
     setAttribute(this.node, "data-shown", words !== "");
   }
 }

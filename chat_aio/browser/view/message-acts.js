@@ -1,4 +1,4 @@
-/** What is opened about a message: its menu, dialogs, the emoji, the images. */
+/** The menu of a message, its dialogs, the emoji and the images. */
 
 import { imagesIn, isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";

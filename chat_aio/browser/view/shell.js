@@ -5,7 +5,7 @@ import { Late } from "../late.js";
 export class Shell {
   #ending;
   #features;
-  /** What is loaded later. */
+  /** The parts that are loaded later. */
   #lates = [];
   /** The names of emoji. */
   emoji = this.late(
@@ -60,6 +60,7 @@ export class Shell {
   async fetchRest() {
     if (navigator.connection?.saveData) return;
     for (const late of this.#lates) {
+      await idle();
       if (this.signal.aborted || !(await late.fetch())) return;
     }
   }
@@ -105,5 +106,7 @@ export class Shell {
   }
 }
 
+/** Not in all browsers there is a better sign. */
+const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
 const PAGE = { main: "main", title: "h1", side: "complementary" };
 const EMBEDDED = { main: "section", title: "h2", side: "region" };
