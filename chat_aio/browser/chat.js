@@ -14,6 +14,7 @@
  * its JSON, times ISO strings. A request that fails rejects with a ChatError.
  */
 
+import { FetchSource } from "./fetch-stream.js";
 import { Push } from "./push.js";
 import { SharedConnection, canShare } from "./shared-stream.js";
 
@@ -853,7 +854,7 @@ export class Chat {
   }
 
   /** @param {string | null} lastEventId @param {string[]} [followed]
-   * @returns {Promise<() => EventSource | import("./fetch-stream.js").FetchSource>} */
+   * @returns {Promise<() => EventSource | FetchSource>} */
   async #source(lastEventId, followed) {
     const { EventSource = globalThis.EventSource, credentials, fetch, ...options } = this.#options;
     const isFetched = options.streamWith === "fetch";
@@ -865,7 +866,6 @@ export class Chat {
     const url = await this.#urlOf("/stream", given);
     if (!isFetched) return () => new EventSource(url, { withCredentials: credentials === "include" });
     const headers = { Accept: "text/event-stream", ...(await this.#headers()) };
-    const { FetchSource } = await import("./fetch-stream.js");
     return () => new FetchSource(url, { fetch, credentials, headers });
   }
 }
@@ -1029,7 +1029,7 @@ class Connection {
   /** `sourceAt(lastEventId)` resolves to a function that opens a source.
    * @param {{userId?: string, types?: string[], position: () => string | null,
    *   deliver: (frame: any) => void,
-   *   sourceAt: (lastEventId: string | null) => Promise<() => EventSource | import("./fetch-stream.js").FetchSource>}} reader */
+   *   sourceAt: (lastEventId: string | null) => Promise<() => EventSource | FetchSource>}} reader */
   constructor(reader) {
     this.#reader = reader;
     this.reconnect();
@@ -1069,7 +1069,7 @@ class Connection {
     this.#reader.deliver({ type: "signedOut" });
   }
 
-  /** @param {EventSource | import("./fetch-stream.js").FetchSource} source */
+  /** @param {EventSource | FetchSource} source */
   #listen(source) {
     this.#source = source;
     this.#isNew = true;

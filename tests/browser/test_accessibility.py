@@ -118,7 +118,9 @@ async def lively(demo: Demo) -> tuple[str, str]:
 @READERS
 async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
     say = tour.say
-    await tour.looking.at(await tour.visit(""), "who one is")
+    welcome = await tour.visit("")
+    await expect(welcome.locator("#welcome")).to_be_visible()
+    await tour.looking.at(welcome, "who one is")
     await lively(tour.demo)
     direct_id = await tour.demo.direct("linus", "dennis")
     await tour.demo.send("dennis", direct_id, "Are you there?")

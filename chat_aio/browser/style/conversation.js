@@ -10,6 +10,8 @@ dress("conversation", `
 #subtitle { color: var(--muted); font-size: 0.8125rem; }
 #search-here { margin-inline-start: -0.5rem; }
 .back { display: none; }
+#to-details { position: relative; }
+#to-details[data-waiting]::after { content: ""; position: absolute; inset-block-start: 0.375rem; inset-inline-end: 0.375rem; width: 0.5rem; height: 0.5rem; border-radius: 50%; background: var(--accent); }
 
 .nothing { display: grid; place-content: center; justify-items: center; gap: 0.5rem; padding: 2rem; background: var(--surface); text-align: center; }
 .app:not([data-screen="conversation"]) .conversation, .app:not([data-screen="list"]) .nothing { display: none; }

@@ -72,4 +72,21 @@ dress("list", `
 .check { display: flex; align-items: center; gap: 0.5rem; color: var(--muted); cursor: pointer; }
 .check input { flex: none; width: 1rem; height: 1rem; margin: 0; accent-color: var(--accent); }
 .check span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.small { padding: 0.25rem 0.75rem; border-radius: 0.625rem; font-size: 0.875rem; text-decoration: none; white-space: nowrap; }
+.small:disabled { opacity: 0.5; cursor: default; filter: none; }
+
+.acts { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+
+.muted-mark { flex: none; display: inline-grid; margin-inline: -0.125rem auto; color: var(--muted); }
+.muted-mark svg { width: 1rem; height: 1rem; }
+.row[data-muted] .badge { background: var(--muted); color: var(--surface); }
+
+.shortcut { display: flex; align-items: center; gap: 0.75rem; margin-block: 0.125rem; padding: 0.5rem 0.75rem; border-radius: 0.875rem; color: inherit; font-weight: 550; text-decoration: none; }
+.shortcut svg { width: 1.25rem; height: 1.25rem; margin-inline: 0.75rem; color: var(--muted); }
+.shortcut:hover { background: var(--hover); }
+.shortcut[aria-current] { background: var(--chosen); }
+.shortcut:focus-visible { outline-offset: -2px; }
+
+#banned-title:focus { outline: none; }
+.shortcut .badge { margin-inline-start: auto; }
 `);

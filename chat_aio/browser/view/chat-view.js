@@ -234,7 +234,11 @@ export class ChatView extends Part {
       preview: (id) => session.loadPreview(id),
       more: () => session.loadMoreConversations(),
     });
-    const open = async (late) => (await late.get()).open();
+    const open = async (late) => {
+      // It has the styles.
+      await this.#talk.get();
+      (await late.get()).open();
+    };
     this.#sidebar.fill({
       list: this.#list.node,
       search: this.#search,
@@ -272,9 +276,10 @@ export class ChatView extends Part {
   }
 
   async #loadFor({ conversationId, isDetails, elsewhere }) {
-    if (elsewhere !== null) return this.#screens[elsewhere].get();
+    if (elsewhere === null && conversationId === null) return;
+    await this.#talk.get();
+    if (elsewhere !== null) await this.#screens[elsewhere].get();
     if (isDetails && this.shell.has("details")) await this.#groups.get();
-    return conversationId === null ? null : this.#talk.get();
   }
 
   #screen(name) {

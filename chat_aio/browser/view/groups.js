@@ -8,7 +8,6 @@ import { DetailsPanel } from "./details.js";
 import { GroupDialog } from "./group-dialogs.js";
 import { InviteScreen } from "./invite.js";
 import { Part } from "./part.js";
-import "../style/groups.js";
 
 export class GroupViews extends Part {
   /** Null where there are none. */

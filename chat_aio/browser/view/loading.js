@@ -5,7 +5,7 @@ import { Texts } from "../texts.js";
 import { unloaded } from "../texts/unloaded.js";
 
 export class Loading {
-  #words = element("p", { role: "alert", tabindex: -1 });
+  #words = element("p", { role: "status", tabindex: -1 });
   #button = element("button", { type: "button", class: "quiet small", hidden: true });
   #signal;
   /** While one of the parts could not be loaded: {promise, resolve}. */

@@ -1,4 +1,4 @@
-/** The menu of a message, its dialogs, the emoji and the images. */
+/** The menu of a message, its dialogs, emoji and images. */
 
 import { imagesIn, isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";

@@ -8,7 +8,6 @@ import { Part } from "./part.js";
 import { ReportsSection } from "./reports.js";
 import { Screen } from "./screen.js";
 import { StandingDialog } from "./standing.js";
-import "../style/moderation.js";
 
 export class ModerationScreen extends Part {
   #screen = new Screen(this.shell, "moderation", {

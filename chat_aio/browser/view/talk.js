@@ -13,7 +13,9 @@ import { draftsOf, mainRows } from "./timeline-rows.js";
 import { TypingLine } from "./typing-line.js";
 import { Writing } from "./writing.js";
 import "../style/dialogs.js";
+import "../style/groups.js";
 import "../style/message.js";
+import "../style/moderation.js";
 import "../style/panels.js";
 
 export class Talk extends Part {
