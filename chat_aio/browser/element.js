@@ -56,7 +56,8 @@ export class ChatAio extends HTMLElement {
   #store = null;
   /** @type {any} */
   #view = null;
-  /** Resolves when there is a view. */
+  /** Resolves when there is a view, or will be none.
+   * @type {Promise<unknown>} */
   #ready = Promise.resolve();
   #ending = new AbortController();
   /** @type {string | null} */
@@ -158,7 +159,7 @@ export class ChatAio extends HTMLElement {
     const place = conversationId === null ? [] : [conversationId];
     if (this.hasAttribute("address")) {
       await this.#ready;
-      this.#view?.shell.places.go(...place);
+      if (store === this.#store) this.#view?.shell.places.go(...place);
     } else await store?.open(conversationId);
   }
 
@@ -169,7 +170,7 @@ export class ChatAio extends HTMLElement {
     const { store } = this;
     if (this.hasAttribute("address")) {
       await this.#ready;
-      await this.#view?.openDirect(otherUserId);
+      if (store === this.#store) await this.#view?.openDirect(otherUserId);
     } else await store?.openDirect(otherUserId);
   }
 
@@ -224,7 +225,8 @@ export class ChatAio extends HTMLElement {
     const places = address === null ? new InnerPlaces() : new AddressPlaces(address);
     const openId = conversationId || places.present?.conversationId;
     const opened = openId ? store.open(openId) : null;
-    this.#ready = this.#makeView(root, chat, { view, features, places, kept, unsent, opened });
+    const made = this.#makeView(root, chat, { view, features, places, kept, unsent, opened });
+    this.#ready = Promise.race([made, endOf(this.#ending.signal)]);
     this.#show();
   }
 
@@ -352,6 +354,11 @@ export class ChatAio extends HTMLElement {
     const options = { bubbles: true, composed: true, detail };
     this.dispatchEvent(new CustomEvent(`chat-aio:${name}`, options));
   }
+}
+
+/** @param {AbortSignal} signal */
+function endOf(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
 /** @param {Token} token */

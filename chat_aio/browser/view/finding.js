@@ -9,7 +9,7 @@ import { SearchView } from "./search.js";
 export class FindingViews extends Part {
   search;
   screens = {};
-  #palette;
+  palette;
 
   /**
    * `needs.box` is the box above the list, `needs.unlisted` has the conversations that are not in
@@ -30,12 +30,12 @@ export class FindingViews extends Part {
     const search = new Search(chat, store, unlisted, filterable(shell));
     this.search = new SearchView(shell, search, { box, filter, goTo, shown: searching });
     const titleIn = (id) => unlisted.titleOf(id, people);
-    this.#palette = new Palette(shell, new Finder(chat, known), { titleIn, goTo });
+    this.palette = new Palette(shell, new Finder(chat, known), { titleIn, goTo });
   }
 
   show() {
     this.search.show();
-    this.#palette.show();
+    this.palette.show();
   }
 }
 

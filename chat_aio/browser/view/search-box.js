@@ -1,4 +1,4 @@
-/** The search box above the list: what one types there is searched for once the search is loaded. */
+/** The search box above the list, and the key for the palette: both are there before the search. */
 
 import { element, setText } from "../dom.js";
 import { icon, iconButton } from "./icons.js";
@@ -13,6 +13,7 @@ export class SearchBox extends Part {
   close = iconButton("cross", this.say("search.close"), { id: "search-close", hidden: true });
   scope = element("input", { id: "scope", type: "checkbox" });
   #scopeWords = element("span");
+  #finding;
   #label = element(
     "label",
     { id: "scope-label", class: "check", hidden: true },
@@ -30,6 +31,9 @@ export class SearchBox extends Part {
   /** `finding` loads the search. */
   constructor(shell, finding) {
     super(shell);
+    this.#finding = finding;
+    const { signal } = shell;
+    document.addEventListener("keydown", (event) => this.#pressedAnywhere(event), { signal });
     const box = element("div", { class: "search-box" }, icon("search"), this.input, this.close);
     const fields = { id: "search", class: "search", role: "search" };
     this.form = element("form", fields, box, this.#label);
@@ -47,5 +51,21 @@ export class SearchBox extends Part {
     const { open } = this.store;
     this.#label.hidden = !open || !isOffered;
     if (open) setText(this.#scopeWords, this.say("search.onlyIn", { title: this.people.titleOf(open) }));
+  }
+
+  /** Ctrl+K. */
+  async #pressedAnywhere(event) {
+    const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+    if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return;
+    event.preventDefault();
+    (await this.#finding.get()).palette.open();
+  }
+
+  /** Of several chats in a page, the one with the focus is meant, or the first visible one. */
+  #isFor(event) {
+    const { root } = this.shell;
+    const path = event.composedPath();
+    const isInAnother = path.some((node) => node.localName === "chat-aio") && !path.includes(root);
+    return !event.defaultPrevented && !isInAnother && root.checkVisibility();
   }
 }
