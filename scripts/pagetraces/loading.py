@@ -54,7 +54,7 @@ async def host_page(mongo_url: str, database: str, user_id: str) -> AsyncIterato
 
 
 async def load(browser: Browser, url: str, wanted: str) -> dict[str, int]:
-    """Milliseconds until the frame, and what is `wanted`, are visible; then with a warm cache."""
+    """Milliseconds until the frame, and the `wanted` node, are visible; then with a warm cache."""
     context = await browser.new_context(viewport={"width": 1280, "height": 900})
     page = await context.new_page()
     session = await context.new_cdp_session(page)

@@ -145,7 +145,7 @@ export class MessageActs extends Part {
     return [{ name: "read", label: this.say("message.readers"), act }];
   }
 
-  /** Pin or unpin, for users who may. */
+  /** Pin or unpin, if the user has the right to it. */
   #pinning({ id, conversationId }, composer) {
     const conversation = this.store.conversation(conversationId);
     // Without them the service has no pins.
