@@ -1,6 +1,7 @@
 /** In the details: favourites, archive and mute, blocking the other of a direct one, reporting. */
 
 import { element, setText } from "../dom.js";
+import { OwnActs } from "./own-acts.js";
 import { Part } from "./part.js";
 import { Section, smallButton } from "./section.js";
 
@@ -17,11 +18,11 @@ export class BoundariesSection extends Part {
   #reporting;
   #shown = null;
 
-  /** `own` and `boundaries` make changes, `reporting` is the dialog. */
-  constructor(shell, { own, boundaries, reporting }) {
+  /** `session` makes changes, `reporting` loads the dialog. */
+  constructor(shell, { session, reporting }) {
     super(shell);
-    this.#acts = own;
-    this.#boundaries = boundaries;
+    this.#acts = new OwnActs(shell, session);
+    this.#boundaries = session.boundaries;
     this.#reporting = reporting;
     const others = [this.#block, this.#report];
     const buttons = element("div", { class: "acts" }, ...this.#own.values(), ...others);
@@ -64,10 +65,11 @@ export class BoundariesSection extends Part {
     this.#section.attempt(act);
   }
 
-  #openReport() {
+  async #openReport() {
     const conversation = this.#shown;
     const other = this.people.otherIn(conversation);
-    if (other) this.#reporting.openForUser(other, this.people.nameOf(other));
-    else this.#reporting.openForGroup(conversation, this.people.titleOf(conversation));
+    const dialog = await this.#reporting.get();
+    if (other) dialog.openForUser(other, this.people.nameOf(other));
+    else dialog.openForGroup(conversation, this.people.titleOf(conversation));
   }
 }

@@ -1,7 +1,10 @@
-/** The screens of threads and of mentions: what concerns one in all conversations. */
+/** The screens of threads, mentions and archived conversations. */
 
 import { briefOf } from "../brief.js";
+import { Archive } from "../archive.js";
+import { Inbox } from "../inbox.js";
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { ArchiveScreen } from "./archive.js";
 import { Part } from "./part.js";
 import { Screen } from "./screen.js";
 import { ListFoot, smallButton } from "./section.js";
@@ -15,19 +18,22 @@ const wordsIn = (texts) => ({
 
 export class InboxViews extends Part {
   #inbox;
+  #archive;
   #badge;
   /** The screens, by name: `open()`, `focus()` and `show()`. */
   screens;
 
   /**
-   * `needs.titleIn(conversationId)` names one, `needs.badge(name, words)` is shown where one goes to
-   * threads and mentions.
+   * `unlisted` has the conversations that are not in the list, `badge(name, words)` is shown where
+   * one goes to threads and mentions, `session` changes views.
    */
-  constructor(shell, inbox, needs) {
+  constructor(shell, chat, { unlisted, badge, session }) {
     super(shell);
     const { places } = shell;
+    const inbox = new Inbox(chat, this.store, unlisted);
     this.#inbox = inbox;
-    this.#badge = needs.badge;
+    this.#archive = new Archive(chat, this.store, session);
+    this.#badge = badge;
     const threadState = ({ root, lastReadSeq, unreadReplyCount }) => ({
       ...{ message: root, unread: unreadReplyCount, lastReadSeq },
       at: root.threadSummary?.lastReplyAt ?? root.createdAt,
@@ -36,7 +42,7 @@ export class InboxViews extends Part {
     const mentionState = ({ message, unread }) => ({
       ...{ message, unread: unread ? 1 : 0, at: message.createdAt, count: null },
     });
-    const { titleIn } = needs;
+    const titleIn = (id) => unlisted.titleOf(id, this.people);
     this.screens = {
       threads: new InboxScreen(this.shell, "threads", inbox.threads, threadState, {
         go: ({ id, conversationId }) => places.go(conversationId, id),
@@ -45,7 +51,24 @@ export class InboxViews extends Part {
       mentions: new InboxScreen(this.shell, "mentions", inbox.mentions, mentionState, {
         ...{ titleIn, go: (message) => places.goToMessage(message) },
       }),
+      archived: new ArchiveScreen(shell, this.#archive),
     };
+    if (this.store.status === "live") this.outdated();
+  }
+
+  outdated() {
+    this.#inbox.outdated();
+  }
+
+  /** A message has come, or was changed. */
+  receive(message) {
+    this.#inbox.receive(message);
+    this.#archive.receive(message);
+  }
+
+  /** The reader has seen a reply. */
+  saw(timeline, messageId) {
+    this.#inbox.saw(timeline, messageId);
   }
 
   show() {
