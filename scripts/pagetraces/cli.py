@@ -13,7 +13,6 @@ import click
 from aiohttp import ClientSession, web
 from playwright.async_api import CDPSession, Page, async_playwright, expect
 
-from chat_aio import add_browser_files
 from chat_aio.admin.cli import main as chat_aio
 from chat_aio.admin.session import run
 from chat_aio.demo.application import make_demo
@@ -25,20 +24,6 @@ from pagetraces.tracing import first_paint_ms, heap_mib, nodes, scroll, traced
 DATABASE = "chat_page_traces"
 PIXELS = 30_000
 SPEED = 3_000
-HOST_PAGE = f"""<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>A host's page</title>
-<script type="module" src="/chat-aio/element.js"></script>
-<chat-aio address="{ME}" features="details emoji" style="height: 95vh"></chat-aio>
-<script type="module">
-  import {{ Chat }} from "/chat-aio/chat.js";
-  const element = document.querySelector("chat-aio");
-  element.chat = new Chat("/api/chat", {{ query: {{ as: "{ME}" }} }});
-  element.setAttribute("user", "{ME}");
-</script>
-</html>
-"""
 BROWSERS = ("chromium-headless-shell", "chromium")
 
 
@@ -59,12 +44,12 @@ def main(conversations: int, messages: int, sent: int, minutes: int, element: bo
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         raise click.ClickException("no chromium on PATH: apt-get install chromium-headless-shell")
-    path = "/host" if element else "/"
-    run(_measure(chromium, path, conversations, messages, sent, minutes * 60 / max(1, sent)))
+    pause = minutes * 60 / max(1, sent)
+    run(_measure(chromium, conversations, messages, sent, pause, is_element=element))
 
 
 async def _measure(
-    chromium: str, path: str, conversations: int, messages: int, sent: int, pause: float
+    chromium: str, conversations: int, messages: int, sent: int, pause: float, *, is_element: bool
 ) -> None:
     async with AsyncExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="chat-page-")))
@@ -82,7 +67,8 @@ async def _measure(
         ):
             _say(f"loading, {name}", {"ms": await load(browser, address, wanted)})
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        await page.goto(f"{url}{path}#{ME}/{LONG_ID}")
+        place = f"{host}?address={ME}" if is_element else f"{url}/"
+        await page.goto(f"{place}#{ME}/{LONG_ID}")
         await expect(page.locator("#timeline .message").last).to_be_visible(timeout=30_000)
         _say("first paint", {"ms": await first_paint_ms(page)})
         session = await page.context.new_cdp_session(page)
@@ -96,17 +82,11 @@ async def _served(stack: AsyncExitStack, place: Path, mongo_url: str) -> str:
     app = await make_demo(
         data=place, mongo_url=mongo_url, port=0, say=lambda _: None, database=DATABASE
     )
-    add_browser_files(app)
-    app.router.add_get("/host", _host_page)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     return f"http://127.0.0.1:{runner.addresses[0][1]}"
-
-
-async def _host_page(_: web.Request) -> web.Response:
-    return web.Response(text=HOST_PAGE, content_type="text/html")
 
 
 def _fill(file: Path, mongo_url: str, conversations: int, messages: int) -> None:

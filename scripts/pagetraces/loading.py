@@ -31,7 +31,8 @@ VISIBLE = """(selector) => new Promise((resolve) => {
 
 @asynccontextmanager
 async def host_page(mongo_url: str, database: str, user_id: str) -> AsyncIterator[str]:
-    """Serve a page with the element in it; `?conversation=ID` shows that one alone."""
+    """Serve a page with the element in it; `?conversation=ID` shows that one alone, with
+    `?address=NAME` the open one is in the address."""
     clients = Clients(mongo_url, database)
     app = web.Application()
     auth, options = (lambda _: {"id": user_id}), Options(gzip=True)
@@ -39,8 +40,9 @@ async def host_page(mongo_url: str, database: str, user_id: str) -> AsyncIterato
     add_browser_files(app)
 
     async def page(request: web.Request) -> web.Response:
-        open_id = request.query.get("conversation")
-        more = f' conversation="{open_id}"' if open_id else ""
+        named = {"features": "details emoji"} if "address" in request.query else {}
+        given = {**request.query, **named}
+        more = "".join(f' {name}="{value}"' for name, value in given.items())
         text = HOST_PAGE.format(user=user_id, more=more)
         return web.Response(text=text, content_type="text/html")
 
