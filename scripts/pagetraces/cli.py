@@ -67,8 +67,8 @@ async def _measure(
         ):
             _say(f"loading, {name}", {"ms": await load(browser, address, wanted)})
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        place = f"{host}?address={ME}" if is_element else f"{url}/"
-        await page.goto(f"{place}#{ME}/{LONG_ID}")
+        start = f"{host}?address={ME}" if is_element else f"{url}/"
+        await page.goto(f"{start}#{ME}/{LONG_ID}")
         await expect(page.locator("#timeline .message").last).to_be_visible(timeout=30_000)
         _say("first paint", {"ms": await first_paint_ms(page)})
         session = await page.context.new_cdp_session(page)
