@@ -1,10 +1,12 @@
 """Opening the page and a conversation: few requests, and where one has left off."""
 
+import os
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Page, expect
 
+from chat_aio.demo.bundle import bundled
 from chat_aio.web import bundle
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
@@ -204,3 +206,14 @@ async def test_what_cannot_be_bundled_is_said(tmp_path: Path, other: str) -> Non
     entry = write_modules(tmp_path, app=other, b='import { a } from "./app.js";\n')
     with pytest.raises(ValueError, match=r"cannot be bundled|imports itself"):
         bundle.script_of(entry)
+
+
+async def test_it_is_bundled_once_until_a_source_changes(tmp_path: Path) -> None:
+    app = write_modules(tmp_path, app="globalThis.said = 1;\n")
+    script = '<script type="module" src="demo/static/app.js"></script>'
+    (tmp_path / "index.html").write_text(f"<head>{script}</head>")
+    first = bundled(tmp_path)
+    assert bundled(tmp_path) is first
+    app.write_text("globalThis.said = 2;\n")
+    os.utime(app, (1, 1))
+    assert bundled(tmp_path).page != first.page
