@@ -1,10 +1,12 @@
 """Modules in few files: a core, and parts that are loaded later."""
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from chat_aio.demo.bundle import bundled as demo_bundled
 from chat_aio.web.browser_files import BROWSER, ELEMENT
 from chat_aio.web.bundle import Bundle, bundled
 
@@ -87,3 +89,18 @@ def test_the_element_is_in_files_without_repetitions() -> None:
 def test_what_cannot_be_bundled_is_said(tmp_path: Path, other: str) -> None:
     with pytest.raises(ValueError, match=r"cannot be bundled|imports itself"):
         bundle_of(tmp_path, core=other, app='import { a } from "./core.js";\n')
+
+
+def test_the_demo_is_bundled_once_until_a_source_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chat_aio.demo.bundle.FIRST", ())
+    app = tmp_path / "app.js"
+    app.write_text("globalThis.said = 1;\n")
+    script = '<script type="module" src="demo/static/app.js"></script>'
+    (tmp_path / "index.html").write_text(f"<head>{script}</head>")
+    first = demo_bundled(tmp_path)
+    assert demo_bundled(tmp_path) is first
+    app.write_text("globalThis.said = 2;\n")
+    os.utime(app, (1, 1))
+    assert demo_bundled(tmp_path).page != first.page
