@@ -47,7 +47,8 @@ export class ChatAio extends HTMLElement {
      * @param {string} otherUserId
      * @returns {Promise<void>} */
     openDirect(otherUserId: string): Promise<void>;
-    /** For `onError` of a client of your own: a banned user sees that at once.
+    /** For `onError` of a client of your own: a banned user sees that at once. USER_BANNED of a
+     * release may be the sender's ban.
      * @param {{code: string}} error */
     refused(error: {
         code: string;

@@ -9,16 +9,16 @@
 import { Chat } from "./chat.js";
 import { ChatStore } from "./chat-store.js";
 import { element } from "./dom.js";
-import { FileSources } from "./file-sources.js";
-import { People } from "./people.js";
 import { AddressPlaces, InnerPlaces } from "./places.js";
 import { partsOf } from "./store-parts.js";
-import { sheet } from "./style/sheet.js";
+import { sheets } from "./style/sheet.js";
+import "./style/frame.js";
 import { eachDay } from "./tasks.js";
-import { Texts } from "./texts.js";
-import { ChatView } from "./view/chat-view.js";
+import { directionOf, textsIn } from "./texts.js";
+import { UnsentTexts } from "./unsent.js";
+import { UserStorage } from "./user-storage.js";
 import { languageAt } from "./view/language-at.js";
-import { Shell } from "./view/shell.js";
+import { Loading } from "./view/loading.js";
 
 /** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
 /** @typedef {{[name: string]: string | {[form: string]: string}}} Words */
@@ -56,8 +56,10 @@ export class ChatAio extends HTMLElement {
   #store = null;
   /** @type {any} */
   #view = null;
-  /** @type {any} */
-  #shell = null;
+  /** Resolves when there is a view, or will be none.
+   * @type {Promise<unknown>} */
+  #ready = Promise.resolve();
+  #ending = new AbortController();
   /** @type {string | null} */
   #openId = null;
   /** @type {Chat | null} */
@@ -131,7 +133,7 @@ export class ChatAio extends HTMLElement {
 
   connectedCallback() {
     this.#takeWhatWasGiven();
-    this.#root.adoptedStyleSheets = [sheet];
+    this.#root.adoptedStyleSheets = Object.values(sheets);
     // Its attributes were set before, if it was in the page already.
     this.#beginAnew();
   }
@@ -155,8 +157,10 @@ export class ChatAio extends HTMLElement {
   async open(conversationId) {
     const { store } = this;
     const place = conversationId === null ? [] : [conversationId];
-    if (this.hasAttribute("address")) this.#shell?.places.go(...place);
-    else await store?.open(conversationId);
+    if (this.hasAttribute("address")) {
+      await this.#ready;
+      if (store === this.#store) this.#view?.shell.places.go(...place);
+    } else await store?.open(conversationId);
   }
 
   /** Show the direct conversation with someone.
@@ -164,14 +168,19 @@ export class ChatAio extends HTMLElement {
    * @returns {Promise<void>} */
   async openDirect(otherUserId) {
     const { store } = this;
-    if (this.hasAttribute("address")) await this.#view?.openDirect(otherUserId);
-    else await store?.openDirect(otherUserId);
+    if (this.hasAttribute("address")) {
+      await this.#ready;
+      if (store === this.#store) await this.#view?.openDirect(otherUserId);
+    } else await store?.openDirect(otherUserId);
   }
 
-  /** For `onError` of a client of your own: a banned user sees that at once.
+  /** For `onError` of a client of your own: a banned user sees that at once. USER_BANNED of a
+   * release may be the sender's ban.
    * @param {{code: string}} error */
   refused(error) {
-    this.#view?.refused(error);
+    if (this.#store && error.code === "USER_BANNED" && !this.#view?.isReleasing) {
+      partsOf(this.#store).session.endAsBanned();
+    }
   }
 
   /** Fields that the page has set before this class was defined. */
@@ -192,28 +201,55 @@ export class ChatAio extends HTMLElement {
     const conversationId = this.getAttribute("conversation");
     const view = this.getAttribute("view") ?? (conversationId === null ? "list" : "conversation");
     const features = this.#featuresOf(view);
+    this.#ending = new AbortController();
+    const kept = new UserStorage(userId);
+    const unsent = new UnsentTexts(kept, this.#ending);
     const store = new ChatStore(chat, {
       userId,
       hasDrafts: features.includes("drafts"),
       onMessage: (message) => this.#received(message),
       .../** @type {any} */ ({
         keepsNewest: false,
-        isListedEmpty: (/** @type {string} */ id) => this.#view?.isListedEmpty(id) ?? false,
+        isListedEmpty: (/** @type {string} */ id) => unsent.textIn(id) !== "",
         listeners: this.#listeners,
       }),
     });
-    const root = this.#makeRoot(languageAt(this));
+    const root = this.#makeRoot(languageAt(this), view);
     this.#store = store;
-    this.#shell = this.#makeShell(root, chat, { view, features });
-    const again = () => this.#beginAnew();
-    this.#view = new ChatView(this.#shell, chat, partsOf(store).session, { again });
     this.#root.replaceChildren(root);
     store.subscribe(this.#show);
     document.addEventListener("visibilitychange", this.#show);
     this.#endDays = eachDay(this.#show);
     store.start();
-    this.#shell.places.start((/** @type {any} */ place) => this.#view?.goTo(place));
-    if (conversationId) store.open(conversationId);
+    const address = this.getAttribute("address");
+    const places = address === null ? new InnerPlaces() : new AddressPlaces(address);
+    const openId = conversationId || places.present?.conversationId;
+    const opened = openId ? store.open(openId) : null;
+    const made = this.#makeView(root, chat, { view, features, places, kept, unsent, opened });
+    this.#ready = Promise.race([made, endOf(this.#ending.signal)]);
+    this.#show();
+  }
+
+  /** The data are requested at the same time.
+   * @param {HTMLElement} root @param {Chat} chat
+   * @param {any} given */
+  async #makeView(root, chat, given) {
+    const ending = this.#ending;
+    const loading = new Loading(ending.signal);
+    root.prepend(loading.node);
+    const load = () =>
+      Promise.all([textsIn(languageAt(this), this.#words), import("./view/chat-view.js")]);
+    // It is needed next: it need not wait for the list.
+    if (given.opened) import("./view/talk.js").catch(() => {});
+    const [texts, { ChatView }] = await loading.part(load);
+    loading.texts = texts;
+    root.replaceChildren(loading.node);
+    this.#view = ChatView.of(partsOf(/** @type {ChatStore} */ (this.#store)), chat, {
+      ...{ ...given, root, texts, loading, ending, listed: this.#people },
+      again: () => this.#beginAnew(),
+      isNamed: this.hasAttribute("features"),
+    });
+    given.places.start((/** @type {any} */ place) => this.#view?.goTo(place));
     this.#show();
   }
 
@@ -231,28 +267,15 @@ export class ChatAio extends HTMLElement {
     return Object.fromEntries(LISTENERS.map((name) => [name, listen(name)]));
   }
 
-  /** @param {string} lang */
-  #makeRoot(lang) {
-    const dir = lang ? new Texts(lang).direction : false;
-    return element("div", { class: "root", part: "root", lang: lang || false, dir });
-  }
-
-  /** @param {HTMLElement} root @param {Chat} chat
-   * @param {{view: string, features: string[]}} shown */
-  #makeShell(root, chat, { view, features }) {
-    const { store, users } = partsOf(/** @type {ChatStore} */ (this.#store));
-    const texts = new Texts(languageAt(this), this.#words);
-    const address = this.getAttribute("address");
-    const isListed = this.#people.length > 0;
-    return new Shell({
-      ...{ root, store, texts, features, isPage: view === "full" },
-      people: new People(store, users, texts, {
-        listed: this.#people,
-        isModerator: !isListed && features.includes("moderation") && this.hasAttribute("features"),
-      }),
-      places: address === null ? new InnerPlaces() : new AddressPlaces(address),
-      sources: new FileSources(chat),
-    });
+  /** The frame, with nothing in it yet.
+   * @param {string} lang @param {string} view */
+  #makeRoot(lang, view) {
+    const dir = lang ? directionOf(lang) : false;
+    const isSingle = view === "conversation";
+    const side = element("div", { class: "sidebar to-come" });
+    const fields = { class: "app", "data-screen": "list", "data-single": isSingle, "aria-hidden": "true" };
+    const frame = element("div", fields, ...(isSingle ? [] : [side]), element("div", { class: "nothing" }));
+    return element("div", { class: "root", part: "root", lang: lang || false, dir }, frame);
   }
 
   /** @param {any} message */
@@ -266,9 +289,8 @@ export class ChatAio extends HTMLElement {
     this.#endDays();
     const view = this.#view;
     this.#store?.close();
-    this.#shell?.places.close();
-    this.#shell?.sources.clear();
-    this.#store = this.#view = this.#shell = null;
+    this.#ending.abort();
+    this.#store = this.#view = null;
     view?.close();
     this.#dispatched = {};
     this.#root.replaceChildren();
@@ -290,16 +312,19 @@ export class ChatAio extends HTMLElement {
 
   #showAll() {
     if (!this.#store) return;
-    this.#letGo();
-    this.#view.show();
     const { unread, openId, status, problemCode } = this.#store.state();
-    const { people, sources, store } = this.#shell;
-    const title = store.open ? people.titleOf(store.open) : "";
-    if (status === "live" && this.#dispatched.status !== "live") sources.tryAgain();
+    if (this.#view) {
+      this.#letGo();
+      this.#view.show();
+      const { people, sources, store } = this.#view.shell;
+      const title = store.open ? people.titleOf(store.open) : "";
+      if (status === "live" && this.#dispatched.status !== "live") sources.tryAgain();
+      this.#dispatchChanged("title", title, { title });
+    }
     this.#dispatchChanged("unread", unread, { total: unread });
     this.#dispatchChanged("open", openId, { conversationId: openId });
-    this.#dispatchChanged("title", title, { title });
     this.#dispatchChanged("status", status, { status });
+    const { store } = partsOf(this.#store);
     if (store.isBanned) this.#dispatchChanged("banned", true, {});
     this.#dispatchSignedOut(problemCode === "UNAUTHENTICATED");
   }
@@ -307,7 +332,7 @@ export class ChatAio extends HTMLElement {
   /** The browser need not keep the images of another conversation. */
   #letGo() {
     const openId = this.#store?.state().openId ?? null;
-    if (openId !== this.#openId) this.#shell.sources.clear();
+    if (openId !== this.#openId) this.#view.shell.sources.clear();
     this.#openId = openId;
   }
 
@@ -329,6 +354,11 @@ export class ChatAio extends HTMLElement {
     const options = { bubbles: true, composed: true, detail };
     this.dispatchEvent(new CustomEvent(`chat-aio:${name}`, options));
   }
+}
+
+/** @param {AbortSignal} signal */
+function endOf(signal) {
+  return new Promise((resolve) => signal.addEventListener("abort", resolve));
 }
 
 /** @param {Token} token */

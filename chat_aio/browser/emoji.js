@@ -1,10 +1,9 @@
 /** Finding emoji by their names, in the reader's language and in English. No DOM. */
 
-import { german } from "./emoji/de.js";
 import { english } from "./emoji/en.js";
 
 /** A language without its own names has the English ones. */
-const NAMES = { en: english, de: german };
+const NAMES = { de: async () => (await import("./emoji/de.js")).german };
 
 /** As many as are seen without scrolling. */
 const MOST_FOUND = 5;
@@ -21,8 +20,9 @@ export class EmojiNames {
   /** All: {emoji, name, names, words}, of which `name` is shown and `names` are understood. */
   all;
 
-  constructor(language) {
-    this.all = allEmoji(NAMES[language] ?? english);
+  /** `own` are the names in the language. */
+  constructor(own = english) {
+    this.all = allEmoji(own);
   }
 
   /**
@@ -62,6 +62,10 @@ export class EmojiNames {
     const meant = written && this.all.find(({ names }) => names.includes(written[1].toLowerCase()));
     return meant ? { start: caret - written[0].length, emoji: meant.emoji } : null;
   }
+}
+
+export async function emojiIn(language) {
+  return new EmojiNames(await NAMES[language]?.());
 }
 
 function shortestOf(names) {

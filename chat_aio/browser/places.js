@@ -32,6 +32,9 @@ export class InnerPlaces {
   /** Links to a place cannot be given to others. */
   hasLinks = false;
 
+  /** Nothing is open at first. */
+  present = null;
+
   /** `reached(place)` is called at each place. */
   start(reached) {
     this.#reached = reached;
@@ -102,6 +105,12 @@ export class AddressPlaces {
     this.#show();
   }
 
+  /** The place of the address; null where that leads to somebody else. */
+  get present() {
+    const { name, parts } = partsOfAddress();
+    return name === this.#name ? placeOf(parts) : null;
+  }
+
   /** Later answers of the service lead nowhere: another user may be there. */
   close() {
     this.#isOpen = false;
@@ -155,8 +164,8 @@ export class AddressPlaces {
 
   /** Where the address leads to somebody else, it is not for this chat. */
   #show() {
-    const { name, parts } = partsOfAddress();
-    if (name === this.#name) this.#reached(placeOf(parts));
+    const { present } = this;
+    if (present) this.#reached(present);
   }
 }
 

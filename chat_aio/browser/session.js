@@ -21,7 +21,8 @@ const CONVERSATIONS_PER_PAGE = 50;
 /** The data of each row of the list, so that no row has to fetch it. */
 const LISTED = ["lastMessage", "unread", "users"];
 const MOST_UNREAD = 200;
-const FIRST_SYNC_MS = 1_500;
+/** A fast stream is open by then: the list need not be requested twice. */
+const FIRST_SYNC_MS = 100;
 
 export class Session {
   #chat;
@@ -108,7 +109,8 @@ export class Session {
     });
   }
 
-  /** The list is fetched once the stream is open, so that nothing is missed in between. */
+  /** The list is fetched once the stream is open, so that nothing is missed in between; where that
+   * takes a while, also at once. */
   start() {
     this.#store.set({ isBanned: false });
     this.#fetches.start();

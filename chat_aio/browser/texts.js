@@ -18,15 +18,14 @@ export class Texts {
   #numbers;
 
   /**
-   * `lang` is a language tag; without texts in it, they are English. `given` are a host's texts, by
+   * `lang` is a language tag, `texts` are those of its language. `given` are a host's texts, by
    * their names in texts/en: they replace those of the language, and have the forms of `lang`.
    */
-  constructor(lang = "", given = {}) {
-    const base = baseOf(lang);
-    this.language = hasLanguage(base) ? base : USUAL;
+  constructor(lang, given, texts) {
+    this.language = languageOf(lang);
     this.locale = localeOf(lang || undefined);
     this.direction = directionOf(lang || this.language);
-    this.#texts = { ...LANGUAGES[USUAL], ...LANGUAGES[this.language] };
+    this.#texts = texts;
     this.#given = given;
     this.#forms = new Intl.PluralRules(this.language);
     this.#formsGiven = new Intl.PluralRules(lang || this.language);
@@ -75,6 +74,11 @@ export class Texts {
   }
 }
 
+/** Those of a language tag, or English ones; `given` are a host's. */
+export async function textsIn(lang = "", given = {}) {
+  return new Texts(lang, given, await LANGUAGES[languageOf(lang)]());
+}
+
 export function hasLanguage(code) {
   return Object.hasOwn(LANGUAGES, code);
 }
@@ -90,7 +94,12 @@ function localeOf(lang) {
   return navigator.languages.find((wanted) => baseOf(wanted) === lang.toLowerCase()) ?? lang;
 }
 
-function directionOf(code) {
+function languageOf(lang) {
+  const base = baseOf(lang);
+  return hasLanguage(base) ? base : USUAL;
+}
+
+export function directionOf(code) {
   const tag = new Intl.Locale(code);
   const { direction: known } = tag.getTextInfo?.() ?? tag.textInfo ?? {};
   return known ?? (RIGHT_TO_LEFT.includes(tag.language) ? "rtl" : "ltr");

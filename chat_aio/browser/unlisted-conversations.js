@@ -14,6 +14,11 @@ export class UnlistedConversations {
     return this.#store.conversation(id) ?? this.#known.get(id) ?? null;
   }
 
+  titleOf(id, people) {
+    const conversation = this.conversation(id);
+    return conversation ? people.titleOf(conversation) : "";
+  }
+
   /** Bring a conversation, unless it is known. */
   async know(id) {
     if (this.#store.conversation(id) || this.#known.has(id)) return;

@@ -1,4 +1,4 @@
-"""The page in one file of JavaScript and one of CSS, made of the files on the disk.
+"""The page in few files of JavaScript and one of CSS, made of the files on the disk.
 
 `/?modules` shows the page without them.
 """
@@ -7,16 +7,20 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from chat_aio.web.bundle import named, script_of
+from chat_aio.web.bundle import bundled as modules_bundled
+from chat_aio.web.bundle import named
 from chat_aio.web.static_file import KEPT, StaticFile
 
 STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')
 SCRIPT = re.compile(r'<script type="module" src="demo/static/([^"]+)"></script>')
 
+FIRST = ("demo/static/chat", "browser/view/chat-view")
+"""The parts that the page needs next: browsers load them together with the script."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The page, and the two files that it loads, by name; `made_of` is how old their sources were.
+    """The page, and the files that it loads, by name; `made_of` is how old their sources were.
 
     Each name has a hash of its content: a browser may keep the file for good.
     """
@@ -32,16 +36,22 @@ def bundled(static: Path, *others: Path) -> Bundle:
     made_of = ages(static, *others)
     index = (static / "index.html").read_text()
     (entry,) = SCRIPT.findall(index)
-    script = script_of(static / entry)
+    bundle = modules_bundled(static / entry, ".")
     styles = "\n".join((static / path).read_text() for path in STYLE.findall(index))
-    script_name, style_name = named("app", "js", script), named("page", "css", styles)
+    script_name, style_name = named("app", "js", bundle.core), named("page", "css", styles)
+    scripts = {script_name: bundle.core, **bundle.files}
     files = {
-        script_name: StaticFile(script.encode(), "text/javascript", KEPT),
         style_name: StaticFile(styles.encode(), "text/css", KEPT),
+        **{
+            name: StaticFile(text.encode(), "text/javascript", KEPT)
+            for name, text in scripts.items()
+        },
     }
+    needed = dict.fromkeys(name for part in FIRST for name in bundle.parts[part])
+    hints = "".join(f'  <link rel="modulepreload" href="bundle/{name}">\n' for name in needed)
     page = STYLE.sub("", index)
     page = SCRIPT.sub(
-        f'<link rel="stylesheet" href="bundle/{style_name}">\n'
+        f'<link rel="stylesheet" href="bundle/{style_name}">\n{hints}'
         f'  <script type="module" src="bundle/{script_name}"></script>',
         page,
     )

@@ -9,13 +9,13 @@ from tests.support.page_texts import Text, texts_of
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 FOREIGN = """
-import { en } from "./en.js";
-
 const wrap = (text) =>
   typeof text === "string"
     ? `⟦${text}⟧`
     : Object.fromEntries(Object.entries(text).map(([form, word]) => [form, wrap(word)]));
-const he = Object.fromEntries(Object.entries(en).map(([name, text]) => [name, wrap(text)]));
+const en = async () => (await import("./en.js")).en;
+const he = async () =>
+  Object.fromEntries(Object.entries(await en()).map(([name, text]) => [name, wrap(text)]));
 
 export const LANGUAGES = { en, he };
 """

@@ -118,7 +118,9 @@ async def lively(demo: Demo) -> tuple[str, str]:
 @READERS
 async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
     say = tour.say
-    await tour.looking.at(await tour.visit(""), "who one is")
+    welcome = await tour.visit("")
+    await expect(welcome.locator("#welcome")).to_be_visible()
+    await tour.looking.at(welcome, "who one is")
     await lively(tour.demo)
     direct_id = await tour.demo.direct("linus", "dennis")
     await tour.demo.send("dennis", direct_id, "Are you there?")
@@ -342,8 +344,8 @@ async def test_old_rows_stay_quiet_if_they_are_shown_twice(empty: Page) -> None:
     script = """
         const { Shell } = await import("/browser/view/shell.js");
         const { TimelineView } = await import("/browser/view/timeline.js");
-        const { Texts } = await import("/browser/texts.js");
-        const shell = new Shell({ root: document.body, texts: new Texts("en") });
+        const { textsIn } = await import("/browser/texts.js");
+        const shell = new Shell({ root: document.body, texts: await textsIn("en") });
         const timeline = { messages: [], newer: null, older: null, isReady: true, unread: {} };
         const rows = [{ kind: "happening", key: "1", state: { words: "Ann left" } }];
         const shown = { timeline, rows, drafts: [], unread: 0 };

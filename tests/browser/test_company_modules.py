@@ -99,6 +99,7 @@ async def test_a_window_that_reads_is_not_told_what_it_has_read(empty: Page) -> 
         const answers = {
           stream: (given) => { handlers = given; return { close() {} }; },
           getConversation: async (id) => conversation(id, 3),
+          listConversations: () => new Promise(() => {}),
         };
         const chat = new Proxy(answers, { get: (all, name) => all[name] ?? (async () => ({})) });
         const session = new Session(chat, store, { onGone() {}, onJoinRequest() {} });

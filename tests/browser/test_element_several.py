@@ -82,6 +82,7 @@ async def test_a_key_is_for_one_of_them(host: Host, ada: Page) -> None:
     boxes = ada.get_by_role("searchbox")
     await expect(boxes).to_have_count(2)
     await ada.keyboard.press("Control+k")
+    await expect(ada.get_by_role("dialog")).to_be_visible()
     assert await ada.evaluate(DIALOGS) == [1, 0]
     await ada.keyboard.press("Escape")
     await boxes.last.focus()

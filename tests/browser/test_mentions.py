@@ -64,10 +64,10 @@ async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(empty: Pa
     script = """
         const { Completion } = await import("/browser/view/completion.js");
         const { Shell } = await import("/browser/view/shell.js");
-        const { Texts } = await import("/browser/texts.js");
+        const { textsIn } = await import("/browser/texts.js");
         const input = document.createElement("textarea");
         const people = { pictureOfPerson: () => ({ initials: "M", hue: 0, shape: "round" }) };
-        const shell = new Shell({ root: document.body, people, texts: new Texts("en") });
+        const shell = new Shell({ root: document.body, people, texts: await textsIn("en") });
         const completion = new Completion(shell, input, "list", () => {});
         const list = completion.node;
         document.body.replaceChildren(input, list);

@@ -1,6 +1,8 @@
 /** The open conversation: its head, the log, the composer; and its place without one. */
 
-export const conversation = `
+import { dress } from "./sheet.js";
+
+dress("conversation", `
 .conversation { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
 .conversation .bar { border-bottom: 1px solid var(--line); }
 #title { font-size: 1.0625rem; font-weight: 650; letter-spacing: -0.01em; }
@@ -8,6 +10,8 @@ export const conversation = `
 #subtitle { color: var(--muted); font-size: 0.8125rem; }
 #search-here { margin-inline-start: -0.5rem; }
 .back { display: none; }
+#to-details { position: relative; }
+#to-details[data-waiting]::after { content: ""; position: absolute; inset-block-start: 0.375rem; inset-inline-end: 0.375rem; width: 0.5rem; height: 0.5rem; border-radius: 50%; background: var(--accent); }
 
 .nothing { display: grid; place-content: center; justify-items: center; gap: 0.5rem; padding: 2rem; background: var(--surface); text-align: center; }
 .app:not([data-screen="conversation"]) .conversation, .app:not([data-screen="list"]) .nothing { display: none; }
@@ -138,4 +142,4 @@ export const conversation = `
 @media (prefers-reduced-motion: reduce) {
   * { transition: none !important; }
 }
-`;
+`);

@@ -1,6 +1,8 @@
-/** Colours, buttons, the frame and the list. A page changes them by properties and parts. */
+/** Colours, buttons and the frame. A page changes them by properties and parts. */
 
-export const frame = `
+import { dress } from "./sheet.js";
+
+dress("frame", `
 :host {
   display: block;
   block-size: 34rem;
@@ -103,6 +105,21 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 @container chat (max-width: 64rem) { .app { --layout: narrow; } }
 @container chat (max-width: 44rem) { .app { --layout: phone; } }
 
+/* Until it is loaded: neutral rows, as high as those of the list. */
+.to-come { position: relative; }
+.to-come::before {
+  content: "";
+  position: absolute;
+  inset: 0.5rem 1.25rem;
+  opacity: 0.5;
+  background:
+    radial-gradient(circle closest-side, var(--line) 100%, transparent) 0 0 / 2.75rem 4.125rem repeat-y,
+    linear-gradient(transparent 35%, var(--line) 35% 65%, transparent 65%) 3.5rem 0 / 100% 4.125rem repeat-y;
+  scale: var(--onward) 1;
+}
+.app[aria-hidden] > .nothing { background: var(--surface); }
+@container chat (max-width: 44rem) { .app[aria-hidden] > .sidebar + .nothing { display: none; } }
+
 .sidebar { display: flex; flex-direction: column; min-height: 0; border-inline-end: 1px solid var(--line); }
 .sidebar > .icon { flex: none; align-self: end; margin-inline-end: 0.5rem; }
 
@@ -124,85 +141,4 @@ svg { fill: none; stroke: currentcolor; stroke-width: 1.8; stroke-linecap: round
 
 .notice:not(:empty) { margin: 0 1rem 0.5rem; padding: 0.5rem 0.75rem; border-radius: 0.75rem; background: var(--hover); color: var(--danger); }
 .notice[data-done] { color: inherit; }
-
-/* The list */
-
-.list { position: relative; flex: 1; overflow-y: auto; overflow-anchor: none; padding: 0 0.5rem max(0.5rem, env(safe-area-inset-bottom)); scrollbar-width: thin; }
-.sidebar:not(:has(> .bar, > .search)) > .list { padding-block-start: 0.5rem; }
-/* All rows are of one height, margins included: the list counts on it. */
-#conversations { position: relative; }
-#conversations li { display: flow-root; }
-/* One that has the focus, far from what is seen: it takes no room. */
-#conversations li[data-apart] { position: absolute; inset-inline: 0; }
-.hint { padding: 1rem; color: var(--muted); text-align: center; }
-
-.row {
-  display: grid;
-  grid-template-columns: auto minmax(0, 1fr);
-  gap: 0.75rem;
-  align-items: center;
-  margin-block: 0.0625rem;
-  padding: 0.625rem 0.75rem;
-  border-radius: 0.875rem;
-  color: inherit;
-  text-decoration: none;
-}
-.row-line { display: flex; gap: 0.5rem; align-items: center; justify-content: space-between; }
-.row:hover { background: var(--hover); }
-.row[aria-current] { background: var(--chosen); }
-.row:focus-visible { outline-offset: -2px; }
-.row .avatar { width: 2.75rem; height: 2.75rem; }
-.row-title, .row-preview { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.row-title { font-weight: 550; }
-.row-preview { min-height: 1.45em; color: var(--muted); font-size: 0.875rem; }
-.row-time { flex: none; color: var(--muted); font-size: 0.75rem; font-variant-numeric: tabular-nums; }
-.row[data-unread] .row-title { font-weight: 700; }
-.row[data-unread] .row-preview { color: var(--ink); }
-.row-preview[data-kind="draft"] { font-style: italic; }
-.row-preview[data-kind="typing"] { color: var(--accent); }
-.row[data-unread] .row-time { color: var(--accent); font-weight: 600; }
-
-.waiting-mark { display: inline-flex; color: var(--accent); }
-.waiting-mark[hidden] { display: none; }
-.waiting-mark svg { width: 1rem; height: 1rem; }
-.mention-mark { margin-inline-start: auto; color: var(--accent); font-weight: 700; }
-.badge {
-  flex: none;
-  min-width: 1.25rem;
-  padding: 0 0.375rem;
-  border-radius: 1rem;
-  background: var(--accent);
-  color: var(--on-accent);
-  font-size: 0.75rem;
-  font-weight: 700;
-  line-height: 1.25rem;
-  text-align: center;
-  font-variant-numeric: tabular-nums;
-}
-
-/* Dialogs */
-
-dialog {
-  width: min(24rem, calc(100vw - 2rem));
-  max-height: calc(100dvh - 2rem);
-  padding: 0;
-  border: 1px solid var(--line);
-  border-radius: 1.25rem;
-  background: var(--raised);
-  color: var(--ink);
-  box-shadow: var(--shadow);
-}
-dialog::backdrop { background: rgb(20 24 26 / 40%); }
-/* Narrow windows, and a page that is enlarged: it scrolls inside, and downwards only. */
-dialog form { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem; padding: 1.25rem; }
-dialog h2 { overflow-wrap: anywhere; font-size: 1.125rem; font-weight: 650; letter-spacing: -0.01em; }
-dialog .choices { margin-inline: -0.5rem; }
-dialog menu { display: flex; flex-wrap: wrap; justify-content: end; gap: 0.5rem; }
-.field { display: grid; gap: 0.375rem; }
-.field span, legend { color: var(--muted); font-size: 0.875rem; padding: 0; }
-.field small { font-size: inherit; }
-.field input, .field select, .field textarea { width: 100%; padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: 0.75rem; background: var(--surface); font-size: 1rem; }
-legend { margin-bottom: 0.375rem; }
-.problem { color: var(--danger); }
-.problem:empty { display: none; }
-`;
+`);

@@ -1,8 +1,8 @@
 /** Groups: their details, the channels, and the screen of an invite link. */
 
-export const groups = `
-.small { padding: 0.25rem 0.75rem; border-radius: 0.625rem; font-size: 0.875rem; text-decoration: none; white-space: nowrap; }
-.small:disabled { opacity: 0.5; cursor: default; filter: none; }
+import { dress } from "./sheet.js";
+
+dress("groups", `
 .ending { display: flex; align-items: center; justify-content: end; gap: 0.5rem; }
 .done { flex: 1; min-height: 1.45em; color: var(--muted); font-size: 0.875rem; }
 .role { flex: none; padding: 0 0.5rem; border-radius: 1rem; background: var(--hover); color: var(--muted); font-size: 0.75rem; font-weight: 600; line-height: 1.5rem; }
@@ -40,8 +40,6 @@ textarea { resize: vertical; }
 /* Screens of their own */
 
 .screen { display: flex; flex-direction: column; min-width: 0; min-height: 0; background: var(--surface); }
-#to-details { position: relative; }
-#to-details[data-waiting]::after { content: ""; position: absolute; inset-block-start: 0.375rem; inset-inline-end: 0.375rem; width: 0.5rem; height: 0.5rem; border-radius: 50%; background: var(--accent); }
 .inbox-item { display: flex; align-items: center; gap: 0.5rem; }
 .inbox-item .row { flex: 1; min-width: 0; width: 100%; border: 0; background: none; text-align: start; }
 .inbox-item .replies { color: var(--muted); font-size: 0.8125rem; }
@@ -63,4 +61,4 @@ textarea { resize: vertical; }
 #invite p:empty { display: none; }
 #invite .field { width: 100%; text-align: start; }
 #invite .primary { min-width: 10rem; }
-`;
+`);

@@ -1,6 +1,8 @@
 /** Presence, typing, receipts, and a lost connection. */
 
-export const live = `
+import { dress } from "./sheet.js";
+
+dress("live", `
 .pictured { position: relative; display: inline-grid; flex: none; }
 .dot {
   position: absolute;
@@ -66,4 +68,4 @@ export const live = `
 @container chat (max-width: 44rem) {
   .typing { width: calc(100% - 1.25rem); }
 }
-`;
+`);

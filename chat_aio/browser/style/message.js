@@ -1,6 +1,8 @@
 /** A message: its bubble, its quote, reactions, and its buttons. */
 
-export const message = `
+import { dress } from "./sheet.js";
+
+dress("message", `
 .message {
   position: relative;
   display: grid;
@@ -245,4 +247,4 @@ dialog.gallery {
 .gallery-image img { max-width: 100%; max-height: 100%; width: auto; height: auto; border-radius: 0.625rem; background: var(--hover); }
 .gallery form > .ending { grid-column: 1; }
 .gallery form > menu { grid-column: 2; align-self: end; }
-`;
+`);

@@ -1,22 +1,10 @@
 /** Blocking, muting, the screen of banned users, and the moderators' one. */
 
-export const moderation = `
-.acts { display: flex; flex-wrap: wrap; align-items: center; gap: 0.5rem; }
+import { dress } from "./sheet.js";
 
-.muted-mark { flex: none; display: inline-grid; margin-inline: -0.125rem auto; color: var(--muted); }
-.muted-mark svg { width: 1rem; height: 1rem; }
-.row[data-muted] .badge { background: var(--muted); color: var(--surface); }
-
+dress("moderation", `
 .blocked { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.5rem 1rem; width: min(100% - 2rem, 48rem); margin: 0.5rem auto 0; padding-block: 0.5rem; padding-inline: 1rem 0.5rem; border-radius: 1rem; background: var(--hover); font-size: 0.875rem; }
 .blocked .problem { width: 100%; }
-
-.shortcut { display: flex; align-items: center; gap: 0.75rem; margin-block: 0.125rem; padding: 0.5rem 0.75rem; border-radius: 0.875rem; color: inherit; font-weight: 550; text-decoration: none; }
-.shortcut svg { width: 1.25rem; height: 1.25rem; margin-inline: 0.75rem; color: var(--muted); }
-.shortcut:hover { background: var(--hover); }
-.shortcut[aria-current] { background: var(--chosen); }
-.shortcut:focus-visible { outline-offset: -2px; }
-
-#banned-title:focus { outline: none; }
 
 /* The moderators' screen */
 
@@ -26,8 +14,6 @@ export const moderation = `
 .case-reason { overflow-wrap: anywhere; white-space: pre-wrap; }
 .cases .excerpt { display: block; white-space: pre-wrap; }
 .cases .ending, dialog .ending { flex-wrap: wrap; }
-.shortcut .badge { margin-inline-start: auto; }
-
 /* What moderators look at */
 
 .context { display: grid; gap: 0.5rem; margin: 0; padding: 0; list-style: none; }
@@ -42,4 +28,4 @@ progress { width: 100%; accent-color: var(--accent); }
 @container chat (max-width: 44rem) {
   .blocked { width: calc(100% - 1.25rem); }
 }
-`;
+`);

@@ -1,6 +1,8 @@
-/** Next to, before or above the conversation: the thread, the search, small panels. */
+/** Next to, before or above the conversation: the thread, results of a search, small panels. */
 
-export const panels = `
+import { dress } from "./sheet.js";
+
+dress("panels", `
 /* The thread */
 
 .conversation.beside { display: none; border-inline-start: 1px solid var(--line); }
@@ -18,22 +20,7 @@ export const panels = `
 [data-screen="conversation"][data-beside] { grid-template-columns: minmax(17rem, 20rem) minmax(0, 1fr) minmax(20rem, 26rem); }
 [data-single][data-screen="conversation"][data-beside] { grid-template-columns: minmax(0, 1fr) minmax(18rem, 26rem); }
 
-.check { display: flex; align-items: center; gap: 0.5rem; color: var(--muted); cursor: pointer; }
-.check input { flex: none; width: 1rem; height: 1rem; margin: 0; accent-color: var(--accent); }
-.check span { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-
 /* The search */
-
-.search { flex: none; display: grid; grid-template-columns: minmax(0, 1fr); gap: 0.5rem; padding: 0 1rem 0.625rem; }
-.search-box { display: flex; align-items: center; padding-inline-start: 0.75rem; border: 1px solid var(--line); border-radius: 0.875rem; background: var(--raised); }
-.search-box:focus-within { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent); }
-.search-box > svg { flex: none; width: 1.125rem; height: 1.125rem; color: var(--muted); }
-.search-box input { flex: 1; min-width: 0; height: 2.375rem; padding: 0 0.625rem; border: 0; outline: none; background: none; font-size: 1rem; appearance: none; }
-.search-box input::-webkit-search-cancel-button { display: none; }
-.search-box input::placeholder { color: var(--muted); opacity: 1; }
-.search-box .icon { flex: none; width: 2.25rem; height: 2.25rem; }
-.search-box .icon svg { width: 1rem; height: 1rem; }
-.search .check { font-size: 0.8125rem; }
 
 #results .row { width: 100%; align-items: start; border: 0; background: none; text-align: start; }
 #results .row:hover { background: var(--hover); }
@@ -112,4 +99,4 @@ mark { border-radius: 0.25rem; background: var(--marked); color: inherit; box-sh
   [data-searching] .conversation { grid-area: 1 / 1; }
   [data-searching] .conversation, [data-searching] .conversation.beside { visibility: hidden; }
 }
-`;
+`);

@@ -1,6 +1,8 @@
 /** Pictures, and choices of people: in a chat, and on a page with a choice of its users. */
 
-export const people = `
+import { dress } from "./sheet.js";
+
+dress("people", `
 .avatar {
   position: relative;
   display: inline-grid;
@@ -46,4 +48,4 @@ export const people = `
 .welcome { max-width: 24rem; margin: auto; padding: 2rem 1.5rem; display: grid; align-content: center; gap: 1rem; }
 .welcome h1, .welcome h2 { font-size: 1.75rem; font-weight: 650; letter-spacing: -0.02em; line-height: 1.2; }
 .welcome p { color: var(--muted); }
-`;
+`);

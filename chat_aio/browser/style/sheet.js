@@ -1,16 +1,15 @@
-/** The look of a chat, as a sheet that all chats of a page share. */
+/**
+ * The look of a chat, as sheets that all chats of a page share. They are in their final order from
+ * the start; a module of a style fills its own when it is imported.
+ */
 
-import { conversation } from "./conversation.js";
-import { frame } from "./frame.js";
-import { groups } from "./groups.js";
-import { live } from "./live.js";
-import { message } from "./message.js";
-import { moderation } from "./moderation.js";
-import { panels } from "./panels.js";
-import { people } from "./people.js";
-import { touch } from "./touch.js";
+const NAMES = [
+  ...["people", "frame", "list", "dialogs", "conversation", "message", "panels", "groups"],
+  ...["moderation", "live", "touch"],
+];
 
-export const sheet = new CSSStyleSheet();
-sheet.replaceSync(
-  [people, frame, conversation, message, panels, groups, moderation, live, touch].join(""),
-);
+export const sheets = Object.fromEntries(NAMES.map((name) => [name, new CSSStyleSheet()]));
+
+export function dress(name, style) {
+  sheets[name].replaceSync(style);
+}

@@ -1,6 +1,8 @@
 /** For fingers: targets have 44 pixels, within a message 32 and more. */
 
-export const touch = `
+import { dress } from "./sheet.js";
+
+dress("touch", `
 @media (pointer: coarse) {
   .icon, .about .icon, .search-box .icon, .send { width: 2.75rem; height: 2.75rem; }
   .primary, .quiet, .shortcut, .menu button, .check, .completion li, .choice, .person { min-height: 2.75rem; }
@@ -27,4 +29,4 @@ export const touch = `
   .dot { border: 2px solid CanvasText; forced-color-adjust: none; }
   .mention { text-decoration: underline; }
 }
-`;
+`);

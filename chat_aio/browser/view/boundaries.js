@@ -14,7 +14,7 @@ export class BoundariesSection extends Part {
   #reporting;
   #shown = null;
 
-  /** `boundaries` makes changes, `reporting` is the dialog. */
+  /** `boundaries` makes changes, `reporting` loads the dialog. */
   constructor(shell, { boundaries, reporting }) {
     super(shell);
     this.#boundaries = boundaries;
@@ -57,10 +57,11 @@ export class BoundariesSection extends Part {
     this.#section.attempt(act);
   }
 
-  #openReport() {
+  async #openReport() {
     const conversation = this.#shown;
     const other = this.people.otherIn(conversation);
-    if (other) this.#reporting.openForUser(other, this.people.nameOf(other));
-    else this.#reporting.openForGroup(conversation, this.people.titleOf(conversation));
+    const dialog = await this.#reporting.get();
+    if (other) dialog.openForUser(other, this.people.nameOf(other));
+    else dialog.openForGroup(conversation, this.people.titleOf(conversation));
   }
 }

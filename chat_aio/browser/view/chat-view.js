@@ -1,92 +1,88 @@
-/** The views of one user's chat, and what leads from one to the other. */
+/**
+ * The views of one user's chat, and what leads from one to the other: the list is there at once, all
+ * else when it is loaded.
+ */
 
 import { element } from "../dom.js";
-import { Inbox } from "../inbox.js";
+import { FileSources } from "../file-sources.js";
 import { JoinRequests } from "../join-requests.js";
-import { keepOutbox } from "../kept-outbox.js";
-import { ModerationQueue } from "../moderation-queue.js";
+import { People } from "../people.js";
 import { NO_PRESENCE } from "../presence.js";
 import { UnlistedConversations } from "../unlisted-conversations.js";
-import { UnsentTexts } from "../unsent.js";
-import { Uploads } from "../uploads.js";
-import { UserStorage } from "../user-storage.js";
 import { Banned } from "./banned.js";
-import { BlockedBar } from "./blocked-bar.js";
-import { Composer } from "./composer.js";
 import { ConnectionBanner } from "./connection-banner.js";
 import { ConversationList } from "./conversations.js";
-import { DirectDialog } from "./dialogs.js";
-import { FindingViews } from "./finding.js";
+import { DetailsLink } from "./details-link.js";
 import { Frame } from "./frame.js";
-import { goneFrom } from "./group-words.js";
-import { GroupViews } from "./groups.js";
-import { MessageTools } from "./message-tools.js";
-import { ModerationScreen } from "./moderation.js";
 import { SystemNotifications } from "./notifications.js";
 import { Part } from "./part.js";
-import { ReportDialog } from "./report.js";
+import { SearchBox } from "./search-box.js";
+import { Shell } from "./shell.js";
 import { Sidebar } from "./sidebar.js";
-import { ThreadPanel } from "./thread.js";
-import { TimelineView } from "./timeline.js";
-import { draftsOf, mainRows } from "./timeline-rows.js";
-import { TypingLine } from "./typing-line.js";
-import { Writing } from "./writing.js";
+import "../style/people.js";
+import "../style/list.js";
+import "../style/conversation.js";
+import "../style/live.js";
+import "../style/touch.js";
 
 export class ChatView extends Part {
   #chat;
   #session;
-  #kept;
-  #unsent;
-  #uploads = null;
   #presence;
   #waiting = null;
-  #inbox = null;
-  #casework = null;
-  #tools;
+  #unlisted;
   #frame;
   #sidebar = null;
   #list = null;
-  #timeline;
-  #composer;
-  #writing;
+  #search = null;
+  #detailsLink = null;
   #notifications = null;
-  #thread;
-  #groups;
-  #finding;
-  #reporting;
-  #blocked;
-  #typingLine;
   #banner;
   #banned;
-  /** The pages in place of a conversation, by their names. */
+  #talk;
+  #groups;
+  #inbox = null;
+  #finding = null;
+  #desk = null;
+  #reporting;
+  /** The pages in place of a conversation: by their names, what loads them. */
   #screens = {};
+  /** The loaded views, besides the conversation. */
+  #loaded = [];
+  #beginning;
+  #visits = 0;
   /** What had the focus when a thread was opened. */
   #from = null;
 
-  /** `session` is that of the shell's store; `again()` starts again, after a ban. */
-  constructor(shell, chat, session, { again }) {
+  /**
+   * The views with the shell that they share, of the parts of a ChatStore. `listed` are the people of
+   * the host, `isNamed` says whether it names the features, `view` is the wanted one.
+   */
+  static of({ store, session, users }, chat, { view, listed, isNamed, opened, again, ...shared }) {
+    const isModerator = listed.length === 0 && isNamed && shared.features.includes("moderation");
+    const people = new People(store, users, shared.texts, { listed, isModerator });
+    const sources = new FileSources(chat);
+    const shell = new Shell({ ...shared, store, people, sources, isPage: view === "full" });
+    return new ChatView(shell, chat, session, { opened, again });
+  }
+
+  /** `session` is that of the shell's store; `opened` resolves when the first conversation is open;
+   * `again()` starts again, after a ban. */
+  constructor(shell, chat, session, { opened, again }) {
     super(shell);
+    this.#beginning = opened;
     this.#chat = chat;
     this.#session = session;
-    this.#kept = new UserStorage(this.store.userId);
-    this.#unsent = new UnsentTexts(this.#kept, shell);
     this.#presence = shell.has("presence") ? session.presence : NO_PRESENCE;
+    this.#unlisted = new UnlistedConversations(chat, this.store);
+    this.#makeLater();
     this.#makeParts();
-    this.#tools = this.#makeTools();
-    const goToPerson = (userId) => this.#goToPerson(userId);
-    this.#groups = this.#makeGroups();
-    this.#finding = this.#makeFinding();
-    this.#timeline = this.#makeTimeline();
-    this.#composer = this.#makeComposer();
-    this.#thread = this.#makeThread();
-    this.#writing = new Writing(shell, session, {
-      composerOf: (rootId) => (rootId === null ? this.#composer : this.#thread.composer),
-      uploads: this.#uploads,
-      alsoSend: (...given) => this.#thread.alsoSend(...given),
+    if (shell.has("list")) this.#makeSidebar();
+    this.#frame = new Frame(shell, {
+      sidebar: this.#sidebar?.node ?? null,
+      tools: [this.#detailsLink?.node, this.#search?.opener],
+      presence: this.#presence,
     });
-    this.#screens = { ...this.#finding.screens, ...this.#groups.screens, ...this.#desk() };
-    if (shell.has("list")) this.#makeSidebar(goToPerson);
-    this.#frame = this.#makeFrame();
     this.#banned = new Banned(shell, again);
     shell.root.append(this.#banner.node, this.#frame.node, this.#banned.node);
     shell.root.addEventListener("click", (event) => {
@@ -94,16 +90,7 @@ export class ChatView extends Part {
       const link = event.composedPath().find((node) => node.localName === "a");
       if (link && shell.root.contains(link)) shell.places.follow(event, link);
     });
-    const kept = new UserStorage(this.store.userId, () => sessionStorage);
-    keepOutbox(this.store, session.sender, kept);
-    // Drafts are kept; files cannot be.
-    const ask = (event) => this.#uploads?.hasAny && event.preventDefault();
-    addEventListener("beforeunload", ask, { signal: shell.signal });
-  }
-
-  /** Whether a conversation without messages is listed. */
-  isListedEmpty(id) {
-    return this.#unsent.textIn(id) !== "";
+    this.#loadAll();
   }
 
   /** What the session calls. */
@@ -111,24 +98,27 @@ export class ChatView extends Part {
     onGone: (...gone) => this.#gone(...gone),
     onJoinRequest: (event) => this.#receivedJoinRequest(event),
     onOpened: () => this.#opened(),
-    onEvent: ({ message }) => this.#inbox?.receive(message),
-    onBan: (event) => this.#groups.receiveBan(event),
-    onReports: () => this.people.isModerator && this.#casework?.outdated(),
+    onEvent: ({ message }) => this.#inbox?.now?.receive(message),
+    onBan: (event) => this.#groups.now?.receiveBan(event),
+    onReports: () => this.people.isModerator && this.#desk?.now?.outdated(),
     onMessage: (message) => this.#notifications?.receive(message),
-    onRefused: (draft, error) => this.#writing.refused(draft, error),
+    onRefused: (draft, error) => this.#talk.now?.refused(draft, error),
   };
 
   /** Open a place; back in the list, the focus is where it was. */
   async goTo({ conversationId, rootId, messageId, isDetails, elsewhere: named, code }) {
     const elsewhere = named in this.#screens ? named : null;
     const { openId: left, isDetailsOpen: wasDetails, openRootId: leftRoot } = this.store;
+    this.#visits += 1;
+    const visit = this.#visits;
     if (conversationId !== null || elsewhere !== null) this.#sidebar?.notify("");
     this.store.set({ isDetailsOpen: isDetails && this.shell.has("details"), elsewhere });
-    if (elsewhere !== null) this.#screens[elsewhere].open(code);
     if (rootId !== null && leftRoot === null) this.#from = this.shell.focused;
-    const isOpen = conversationId === left || this.#session.open(conversationId);
+    const isOpen = conversationId === left ? this.#beginning : this.#session.open(conversationId);
     const isThreadOpen = this.#openThread(isOpen, conversationId, rootId);
-    await Promise.resolve();
+    await this.#loadFor({ conversationId, isDetails, elsewhere });
+    if (visit !== this.#visits) return;
+    if (elsewhere !== null) this.#screen(elsewhere).open(code);
     const shown = { conversationId, rootId, isDetails, elsewhere };
     if (this.shell.mayTakeFocus) this.#focusIn(shown, { left, leftRoot, wasDetails });
     await isThreadOpen;
@@ -138,13 +128,13 @@ export class ChatView extends Part {
     }
   }
 
-  /** A request was refused. USER_BANNED of a release may be the sender's ban. */
-  refused({ code }) {
-    if (code === "USER_BANNED" && !this.#casework?.isReleasing) this.#session.endAsBanned();
+  /** Whether a moderator is releasing a message. */
+  get isReleasing() {
+    return Boolean(this.#desk?.now?.isReleasing);
   }
 
   async openDirect(userId) {
-    await this.#goToPerson(userId);
+    this.shell.places.go((await this.#session.openDirect(userId)).id);
   }
 
   show() {
@@ -154,104 +144,84 @@ export class ChatView extends Part {
       this.#banned.show();
       return;
     }
-    const { open, openId } = this.store;
-    const mentionable = open ? this.people.idsOfOthersIn(open) : [];
-    const find = (id) => this.store.message(openId, id);
     this.#frame.show();
     this.#banner.show();
     this.#sidebar?.show();
     this.#list?.show();
-    this.#finding.show();
-    const writing = { ...this.#writing.now(open), mentionable, find };
-    this.#composer.show(openId, writing);
-    this.#thread.show(writing);
-    this.#writing.explain();
-    this.#typingLine.show();
-    this.#blocked.show();
-    this.#groups.show();
-    for (const screen of Object.values(this.#screens)) screen.show();
-    this.#timeline.show();
-    this.#tools.show();
-    const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;
-    if (isReading !== this.store.isReading) this.store.set({ isReading });
-    if (isReading) this.#session.readings.read();
+    this.#detailsLink?.show();
+    for (const view of this.#loaded) view.show();
+    this.#talk.now?.show();
   }
 
   close() {
-    this.#uploads?.close();
+    this.#talk.now?.close();
+    this.shell.places.close();
+    this.shell.sources.clear();
     this.shell.end();
   }
 
-  #makeParts() {
-    const { shell, store } = this;
+  /** The parts that are loaded when they are needed. */
+  #makeLater() {
+    const { shell } = this;
     const chat = this.#chat;
-    const changed = () => store.changed();
-    if (shell.has("files")) {
-      this.#uploads = new Uploads(chat, changed, { hasPreviews: shell.has("previews") });
+    const badge = (...given) => this.#sidebar?.badge(...given);
+    this.#talk = shell.late(() => import("./talk.js"), ({ Talk }) => this.#makeTalk(Talk));
+    if (shell.has("inbox")) {
+      this.#inbox = shell.late(() => import("./inbox.js"), ({ InboxViews }) =>
+        this.#add(new InboxViews(shell, chat, { unlisted: this.#unlisted, badge })));
+      Object.assign(this.#screens, { threads: this.#inbox, mentions: this.#inbox });
     }
-    if (shell.has("details")) this.#waiting = new JoinRequests(chat, store);
-    if (shell.has("notifications")) this.#notifications = new SystemNotifications(shell);
-    this.#reporting = new ReportDialog(shell, (given) => chat.moderation.report(given));
-    this.#blocked = new BlockedBar(shell, (id) => this.#unblock(id));
-    this.#typingLine = new TypingLine(shell, this.#session.typing);
-    this.#banner = new ConnectionBanner(shell, {
-      reconnect: () => this.#session.reconnect(),
-      focus: () => this.#composer.focus(),
+    if (shell.has("search") && shell.has("list")) {
+      this.#finding = shell.late(() => import("./finding.js"), ({ FindingViews }) =>
+        this.#add(new FindingViews(shell, chat, this.#findingNeeds)));
+    }
+    this.#reporting = shell.late(() => import("./report.js"), ({ ReportDialog }) =>
+      new ReportDialog(shell, (given) => chat.moderation.report(given)));
+    this.#groups = shell.late(() => import("./groups.js"), ({ GroupViews }) => {
+      const { groups, boundaries } = this.#session;
+      const needs = { groups, boundaries, presence: this.#presence, reporting: this.#reporting };
+      return this.#add(new GroupViews(shell, chat, needs));
     });
-    this.#sidebar = shell.has("list") ? new Sidebar(shell) : null;
+    if (shell.has("channels")) Object.assign(this.#screens, { channels: this.#groups, invite: this.#groups });
+    if (shell.has("moderation")) {
+      this.#desk = shell.late(() => import("./moderation.js"), ({ ModerationScreen }) =>
+        this.#add(new ModerationScreen(shell, chat, (words) => badge("moderation", words))));
+      this.#screens.moderation = this.#desk;
+    }
   }
 
-  #makeTools() {
-    return new MessageTools(this.shell, this.#session.changes, {
-      moreConversations: () => this.#session.loadMoreConversations(),
-      find: (messageId, rootId) => this.#find(messageId, rootId),
-      composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
-      report: (message) => this.#reporting.openForMessage(message),
-      groups: this.#session.groups,
-      kept: this.#kept,
-      readings: this.#session.readings,
-      receipts: this.#session.receipts,
-      desk: this.#chat.moderationTools,
-    });
-  }
-
-  #makeFinding() {
-    const elsewhere = new UnlistedConversations(this.#chat, this.store);
-    const hasInbox = this.shell.has("inbox");
-    this.#inbox = hasInbox ? new Inbox(this.#chat, this.store, elsewhere) : null;
-    return new FindingViews(this.shell, this.#chat, { inbox: this.#inbox, elsewhere }, {
+  get #findingNeeds() {
+    return {
+      box: this.#search,
+      unlisted: this.#unlisted,
       goToPerson: (userId) => this.#tryPerson(userId),
-      badge: (...given) => this.#sidebar?.badge(...given),
       searching: ({ isActive, isSearching }) => {
         this.#frame.showSearching(isSearching);
         this.#list.node.hidden = isActive;
       },
+    };
+  }
+
+  #makeParts() {
+    const { shell } = this;
+    if (shell.has("details")) {
+      this.#waiting = new JoinRequests(this.#chat, this.store);
+      this.#detailsLink = new DetailsLink(shell, this.#waiting);
+    }
+    if (shell.has("notifications")) this.#notifications = new SystemNotifications(shell);
+    if (this.#finding) this.#search = new SearchBox(shell, this.#finding);
+    this.#banner = new ConnectionBanner(shell, {
+      reconnect: () => this.#session.reconnect(),
+      focus: () => this.#talk.now?.composer.focus(),
     });
   }
 
-  #makeGroups() {
-    const { groups, boundaries } = this.#session;
-    const presence = this.#presence;
-    return new GroupViews(this.shell, this.#chat, {
-      ...{ groups, boundaries, presence },
-      waiting: this.#waiting,
-      reporting: this.#reporting,
-    });
-  }
-
-  #desk() {
-    if (!this.shell.has("moderation")) return {};
-    const chat = this.#chat;
-    this.#casework = new ModerationQueue(chat, this.store);
-    const badge = (words) => this.#sidebar?.badge("moderation", words);
-    const given = { desk: chat.moderationTools, badge };
-    return { moderation: new ModerationScreen(this.shell, this.#casework, given) };
-  }
-
-  #makeSidebar(goToPerson) {
+  #makeSidebar() {
     const { shell } = this;
     const session = this.#session;
-    const writing = new DirectDialog(shell, goToPerson);
+    const writing = shell.late(() => import("./dialogs.js"), ({ DirectDialog }) =>
+      new DirectDialog(shell, (userId) => this.openDirect(userId)));
+    this.#sidebar = new Sidebar(shell);
     const lists = {
       before: this.#sidebar.shortcutsTo(this.#screens),
       after: [element("slot", { name: "list-end" })],
@@ -260,99 +230,60 @@ export class ChatView extends Part {
       presence: this.#presence,
       waiting: this.#waiting,
       typing: session.typing,
-      unsent: this.#unsent,
+      unsent: shell.unsent,
       preview: (id) => session.loadPreview(id),
       more: () => session.loadMoreConversations(),
     });
+    const open = async (late) => {
+      // It has the styles.
+      await this.#talk.get();
+      (await late.get()).open();
+    };
     this.#sidebar.fill({
       list: this.#list.node,
-      search: this.#finding.search,
+      search: this.#search,
       tools: this.#notifications ? [this.#notifications.button] : [],
-      acts: { writeTo: () => writing.open(), makeGroup: () => this.#groups.open() },
+      acts: { writeTo: () => open(writing), makeGroup: () => open(this.#groups) },
     });
   }
 
-  #makeFrame() {
-    const { details } = this.#groups;
-    const talk = [this.#timeline, this.#typingLine, this.#blocked, this.#composer];
-    return new Frame(this.shell, {
-      sidebar: this.#sidebar?.node ?? null,
-      talk: talk.map((view) => view.node),
-      tools: [details?.opener, this.#finding.search?.opener],
-      panels: [this.#thread, details].filter(Boolean).map((panel) => panel.node),
-      screens: this.#screens,
-      presence: this.#presence,
+  #makeTalk(Talk) {
+    const talk = new Talk(this.shell, this.#chat, this.#session, {
+      reporting: this.#reporting,
+      // Read states of threads.
+      inbox: () => this.#inbox?.now,
     });
+    this.#frame.addTalk(talk);
+    this.store.changed();
+    return talk;
   }
 
-  #makeTimeline() {
-    const { store } = this;
-    const read = () =>
-      store.open && {
-        timeline: store.timeline(store.openId),
-        rows: mainRows(this.texts, store, this.people, this.#session.receipts),
-        drafts: draftsOf(store),
-        unread: store.unreadOf(store.open),
-      };
-    const current = () => store.timeline(store.openId);
-    const log = { name: "", label: this.say("timeline.label") };
-    return new TimelineView(this.shell, log, read, this.#toolsFor(current, { isThread: false }));
+  /** A view that has been loaded: its panel, and its screens. */
+  #add(view) {
+    if (view.panel) this.#frame.addPanel(view.panel);
+    for (const [name, screen] of Object.entries(view.screens)) this.#frame.addScreen(name, screen.node);
+    this.#loaded = [...new Set([...this.#loaded, view, ...Object.values(view.screens)])];
+    this.store.changed();
+    return view;
   }
 
-  #makeThread() {
-    const current = () => this.store.openThread.timeline;
-    return new ThreadPanel(this.shell, {
-      tools: this.#toolsFor(current, { isThread: true }),
-      receipts: this.#session.receipts,
-      needs: this.#writingIn(() => this.store.openThread?.timeline),
-    });
+  /** First what the user sees, then what the features need, then what a click opens. */
+  async #loadAll() {
+    await this.#talk.get();
+    const desk = this.people.isModerator ? this.#desk : null;
+    for (const late of [this.#inbox, desk, this.#finding]) await late?.get();
+    await this.shell.fetchRest();
   }
 
-  #makeComposer() {
-    const current = () => this.store.timeline(this.store.openId);
-    const field = { name: "", label: this.say("composer.message") };
-    const composer = new Composer(this.shell, field, this.#writingIn(current));
-    composer.takeFilesFrom(this.#timeline.node);
-    return composer;
+  async #loadFor({ conversationId, isDetails, elsewhere }) {
+    if (elsewhere === null && conversationId === null) return;
+    await this.#talk.get();
+    if (elsewhere !== null) await this.#screens[elsewhere].get();
+    if (isDetails && this.shell.has("details")) await this.#groups.get();
   }
 
-  #writingIn(current) {
-    const { places } = this.shell;
-    return {
-      send: (written) => this.#writing.send(written),
-      edit: (messageId, written) => this.#session.changes.edit(messageId, written),
-      remove: (message) => this.#tools.remove(message),
-      editLast: () => this.#tools.editLast(current()),
-      unsent: this.#unsent,
-      uploads: this.#uploads,
-      pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
-      // What names one is a link to it.
-      channels: () => (places.hasLinks ? this.store.conversations.filter(({ name }) => name) : []),
-      typed: (isBlank) => this.#session.typing.typed(this.store.openId, isBlank),
-    };
-  }
-
-  #toolsFor(current, { isThread }) {
-    const { history, sender } = this.#session;
-    return {
-      ...this.#tools.forRows(isThread),
-      older: () => history.loadOlder(current()),
-      newer: () => history.loadNewer(current()),
-      latest: () => history.loadLatest(current()),
-      saw: (id) => this.#saw(isThread ? this.#inbox : this.#session.readings, current(), id),
-      again: () => history.loadAgain(current()),
-      moved: () => this.store.changed(),
-      stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
-      markRead: () => this.#session.readings.readAll(),
-      retry: (key) => sender.retry(key),
-      rewrite: (key) => this.#writing.rewrite(key),
-      discard: (key) => sender.discard(key),
-    };
-  }
-
-  /** `whose` keeps the read marks: the session's readings, or the inbox for threads. */
-  #saw(whose, timeline, messageId) {
-    if (document.visibilityState === "visible") whose?.saw(timeline, messageId);
+  #screen(name) {
+    return this.#screens[name].now.screens[name];
   }
 
   /** The place then is the address's: the same link leads to its message again. */
@@ -360,7 +291,7 @@ export class ChatView extends Part {
     const { open, openId, openRootId } = this.store;
     if (!open) return;
     this.shell.places.arrived(...(openRootId ? [openId, openRootId] : [openId]));
-    this.#find(messageId, openRootId);
+    this.#talk.now.find(messageId, openRootId);
   }
 
   #isAt(conversationId, rootId) {
@@ -378,65 +309,32 @@ export class ChatView extends Part {
 
   #focusIn({ conversationId, rootId, isDetails, elsewhere }, { left, leftRoot, wasDetails }) {
     const isSame = conversationId === left;
-    if (elsewhere !== null) this.#screens[elsewhere].focus();
+    const talk = this.#talk.now;
+    if (elsewhere !== null) this.#screen(elsewhere).focus();
     else if (conversationId === null) this.#list?.focus(left);
-    else if (isDetails || (isSame && wasDetails)) {
-      this.#groups.details?.focus({ isClosed: !isDetails });
-    } else if (isSame && leftRoot !== null && rootId === null) this.#focusBefore();
-    else if (rootId === null) this.#focusConversation();
-  }
-
-  /** On a touch screen the keyboard would cover what one came to read. */
-  #focusConversation() {
-    if (this.shell.hasMouse) this.#composer.focus();
-    else this.#timeline.focus();
-  }
-
-  /** As far as that is still there; what one can do with a message is hidden without the focus. */
-  #focusBefore() {
-    const from = this.#from;
-    const nodes = [from, from?.closest(".message"), from].filter(Boolean);
-    for (const node of nodes) node.focus();
-    // A thread that was opened by the address still has it.
-    if (!nodes.includes(this.shell.focused)) this.#composer.focus();
-  }
-
-  async #goToPerson(userId) {
-    this.shell.places.go((await this.#session.openDirect(userId)).id);
+    else if (isDetails) this.#groups.now?.details?.focus();
+    else if (isSame && wasDetails) this.#detailsLink?.node.focus();
+    else if (isSame && leftRoot !== null && rootId === null) talk.focusBefore(this.#from);
+    else if (rootId === null) talk.focus();
   }
 
   /** For callers without a place to show the error. */
   async #tryPerson(userId) {
     try {
-      await this.#goToPerson(userId);
+      await this.openDirect(userId);
     } catch (error) {
       this.#sidebar?.notify(this.texts.problemOf(error));
     }
   }
 
   #opened() {
-    this.#inbox?.outdated();
+    this.#inbox?.now?.outdated();
     this.#waiting?.load();
   }
 
   #receivedJoinRequest(event) {
     this.#waiting?.receive(event);
-    this.#groups.receiveJoinRequest(event);
-  }
-
-  async #unblock(userId) {
-    await this.#session.boundaries.unblock(userId);
-    this.#composer.focus();
-  }
-
-  /** Show a message at its place, loading older pages if needed. */
-  async #find(messageId, rootId) {
-    const view = rootId ? this.#thread : this.#timeline;
-    const { openId, openThread } = this.store;
-    const list = rootId ? openThread.timeline : this.store.timeline(openId);
-    const isThere = messageId === rootId || (await this.#session.history.find(list, messageId));
-    if (isThere) view.reveal(messageId);
-    else this.#composer.complain(this.say("composer.notFound"));
+    this.#groups.now?.receiveJoinRequest(event);
   }
 
   #gone(conversation, removedBy) {
@@ -445,4 +343,12 @@ export class ChatView extends Part {
     const words = goneFrom(this.texts, conversation, removedBy, this.people);
     this.#sidebar?.notify(words, { isDone });
   }
+}
+
+/** Why a conversation is not there any more; `removedBy` is null where that is not known. */
+function goneFrom(texts, conversation, removedBy, people) {
+  if (!conversation || removedBy === null) return texts.say("gone.notOpen");
+  const title = people.titleOf(conversation);
+  if (removedBy === people.userId) return texts.say("gone.left", { title });
+  return texts.say("gone.removed", { name: people.nameOf(removedBy), title });
 }

@@ -77,7 +77,8 @@ export class Completion extends Part {
 
   /** The choices for the word before the caret: {start, found, label}, or null. */
   #begunAt(text, caret) {
-    const emoji = this.shell.has("emoji") && this.shell.emoji.begunAt(text, caret);
+    const names = this.shell.has("emoji") && this.shell.emoji.now;
+    const emoji = names && names.begunAt(text, caret);
     if (emoji) return { ...emoji, label: this.say("emoji.title") };
     const person = begunAt(text, caret);
     if (!person) return this.#channelBegunAt(text, caret);

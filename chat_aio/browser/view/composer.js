@@ -18,6 +18,9 @@ import { Part } from "./part.js";
 const MOST_LINES_PX = 200;
 /** As many as the demo's service takes: a longer text is not sent for nothing. */
 const MOST_CHARACTERS = 16_384;
+/** Where there may be names of emoji, begun or whole. */
+const BEGUN = /:[\p{L}\p{N}_+-]{2}/u;
+const NAMED = /:[\p{L}\p{N}_+-]{2,30}:/u;
 const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: false });
 
 export class Composer extends Part {
@@ -246,7 +249,11 @@ export class Composer extends Part {
     this.#show();
   }
 
-  #submit() {
+  async #submit() {
+    const place = this.#place;
+    if (this.#lacksEmoji(NAMED)) await this.shell.emoji.getIfPossible();
+    // Another place may be open now: the draft is kept.
+    if (place !== this.#place) return;
     // A pasted name has not become an emoji while it was typed.
     const body = this.#withEmoji(this.#input.value);
     const { about, chosen, isSaving } = this.#draft;
@@ -321,7 +328,28 @@ export class Composer extends Part {
   }
 
   #withEmoji(text) {
-    return this.shell.has("emoji") ? this.shell.emoji.written(text) : text;
+    const names = this.shell.has("emoji") && this.shell.emoji.now;
+    return names ? names.written(text) : text;
+  }
+
+  /** Whether the names of emoji are not loaded yet, and the text may have some. */
+  #lacksEmoji(pattern) {
+    return this.shell.has("emoji") && !this.shell.emoji.now && pattern.test(this.#input.value);
+  }
+
+  async #loadEmoji() {
+    const { value } = this.#input;
+    const names = await this.shell.emoji.getIfPossible();
+    if (names && this.#input.value === value) this.#nameEmoji();
+  }
+
+  /** The name in front of the caret becomes its emoji, or more of it can be chosen. */
+  #nameEmoji() {
+    const { value, selectionStart } = this.#input;
+    const names = this.shell.has("emoji") && this.shell.emoji.now;
+    const named = names && names.namedAt(value, selectionStart);
+    if (named) this.#put(named.emoji, named.start, selectionStart);
+    this.#completion.update();
   }
 
   /** Put a mark around the selection, or take it away. */
@@ -366,14 +394,11 @@ export class Composer extends Part {
 
   #typed() {
     this.complain("");
-    const { value, selectionStart } = this.#input;
-    const { shell } = this;
-    const named = shell.has("emoji") && shell.emoji.namedAt(value, selectionStart);
-    if (named) this.#put(named.emoji, named.start, selectionStart);
+    if (this.#lacksEmoji(BEGUN)) this.#loadEmoji();
+    this.#nameEmoji();
     this.#keepWritten();
     const isEdit = this.#draft.about?.kind === "edit";
     if (!isEdit) this.#needs.typed(this.#input.value.trim() === "");
-    this.#completion.update();
     this.#show();
   }
 

@@ -3,9 +3,8 @@
  * and how users join.
  */
 
-import { element, setAttribute } from "../dom.js";
+import { element } from "../dom.js";
 import { BoundariesSection } from "./boundaries.js";
-import { iconLink } from "./icons.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";
 import { Panel } from "./panel.js";
@@ -20,8 +19,6 @@ export class DetailsPanel extends Part {
     ...{ title: this.say("details.title"), close: this.say("details.close") },
   });
   node = this.#panel.node;
-  /** The link that opens it, and closes it. */
-  opener = iconLink("details", this.say("details.title"), { id: "to-details" });
   #settings;
   #members;
   #invites;
@@ -35,9 +32,8 @@ export class DetailsPanel extends Part {
   #shownStatus = null;
 
   /**
-   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` has the online users, `needs.waiting` the join requests,
-   * `needs.admissionTo(id)` brings links and requests.
+   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` loads the dialog,
+   * `needs.presence` has the online users, `needs.admissionTo(id)` brings links and requests.
    */
   constructor(shell, needs) {
     super(shell);
@@ -55,15 +51,12 @@ export class DetailsPanel extends Part {
     this.node.append(element("div", { class: "details" }, ...content));
   }
 
-  /** What opens it has the focus again when it is closed. */
-  focus({ isClosed }) {
-    if (isClosed) this.opener.focus();
-    else this.#panel.focus();
+  focus() {
+    this.#panel.focus();
   }
 
   show() {
-    const { open, openDetails } = this.store;
-    this.#showOpener(open, openDetails !== null);
+    const { openDetails } = this.store;
     if (openDetails) {
       this.#panel.show(openDetails);
       this.#boundaries.show(openDetails);
@@ -93,18 +86,6 @@ export class DetailsPanel extends Part {
     this.#members.show(group);
     this.#settings.show(group);
     this.#showAdmission(group);
-  }
-
-  #showOpener(open, isOpen) {
-    this.opener.hidden = !open;
-    if (!open) return;
-    this.opener.href = this.shell.places.hrefOf(open.id, ...(isOpen ? [] : ["details"]));
-    setAttribute(this.opener, "aria-current", isOpen);
-    const count = this.#needs.waiting.countIn(open.id);
-    const words = count > 0 ? this.say("details.waiting", { count }) : this.say("details.title");
-    setAttribute(this.opener, "data-waiting", count > 0);
-    setAttribute(this.opener, "aria-label", words);
-    setAttribute(this.opener, "title", words);
   }
 
   #showAdmission(group) {

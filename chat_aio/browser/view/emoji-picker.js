@@ -40,7 +40,7 @@ export class EmojiPicker extends Part {
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       const written = this.#input.value.trim();
-      this.#take((written && this.shell.emoji.matching(written)[0]?.emoji) || written);
+      this.#take((written && this.shell.emoji.now.matching(written)[0]?.emoji) || written);
     });
   }
 
@@ -59,9 +59,9 @@ export class EmojiPicker extends Part {
     const query = this.#input.value.trim();
     const isWhole = this.shell.has("emoji");
     this.#form.hidden = !isWhole;
-    const all = isWhole ? this.shell.emoji.all.map(({ emoji }) => emoji) : [];
+    const all = isWhole ? this.shell.emoji.now.all.map(({ emoji }) => emoji) : [];
     const shown = query
-      ? this.shell.emoji.matching(query).map(({ emoji }) => emoji)
+      ? this.shell.emoji.now.matching(query).map(({ emoji }) => emoji)
       : [...new Set([...this.#recent.all, ...all])];
     const buttons = shown.map((emoji) => this.#buttonOf(emoji));
     const none = element("p", { class: "hint" }, this.say("emoji.none"));
@@ -74,7 +74,7 @@ export class EmojiPicker extends Part {
 
   #buttonOf(emoji) {
     if (!this.#buttons.has(emoji)) {
-      const { name = "" } = this.shell.emoji.all.find((known) => known.emoji === emoji) ?? {};
+      const { name = "" } = this.shell.emoji.now.all.find((known) => known.emoji === emoji) ?? {};
       const fields = { type: "button", class: "emoji", title: name.replaceAll("_", " ") };
       const onclick = () => this.#take(emoji);
       this.#buttons.set(emoji, element("button", { ...fields, onclick }, emoji));

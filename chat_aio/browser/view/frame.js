@@ -11,22 +11,26 @@ export class Frame extends Part {
   #avatar = element("span", { id: "conversation-avatar", class: "avatar", "aria-hidden": "true" });
   #dot = element("span", { id: "conversation-dot", class: "dot", hidden: true });
   #sidebar;
-  #panels;
-  #screens;
+  #conversation;
+  /** In place of the messages and the composer, until these are loaded. */
+  #unloaded = [
+    element("div", { class: "stage to-come", "aria-hidden": "true" }),
+    element("div", { class: "composer", "aria-hidden": "true" }),
+  ];
+  #nothing;
+  #panels = [];
+  #screens = {};
   #presence;
   #hint = element("p", { class: "hint" });
   #isListed;
   node;
 
   /**
-   * `sidebar` is null where no list is shown; `talk` are the nodes of the open conversation, `tools`
-   * its buttons; `panels` are next to it, and `screens`, by name, in its place.
+   * `sidebar` is null where no list is shown; `tools` are the buttons of the open conversation.
    */
-  constructor(shell, { sidebar, talk, tools, panels, screens, presence }) {
+  constructor(shell, { sidebar, tools, presence }) {
     super(shell);
     this.#sidebar = sidebar;
-    this.#panels = panels;
-    this.#screens = screens;
     this.#presence = presence;
     this.#isListed = sidebar !== null;
     const { main, title } = shell.landmarks;
@@ -34,14 +38,33 @@ export class Frame extends Part {
     const header = element("header", { class: "bar", part: "header" }, ...this.#header(tools));
     const about = { class: "conversation", part: "talk", "aria-labelledby": "title" };
     const slot = element("slot", { name: "header" }, header);
-    const conversation = element(main, about, slot, ...talk);
+    this.#conversation = element(main, about, slot, ...this.#unloaded);
+    this.#nothing = this.#makeNothing(main);
     const fields = { id: "app", class: "app", "data-status": "connecting", "data-screen": "list" };
     this.node = element("div", { ...fields, "data-single": !this.#isListed });
     if (shell.isPage) this.node.append(pageTitle(this.say("page.title")));
     if (sidebar) this.node.append(sidebar);
-    const others = [...panels, ...Object.values(screens).map((screen) => screen.node)];
-    this.node.append(conversation, ...others, this.#nothing(main));
+    this.node.append(this.#conversation, this.#nothing);
     new ResizeObserver(() => this.store.changed()).observe(this.node);
+  }
+
+  /** The open conversation: `nodes` from the log to the composer, and a `panel`. */
+  addTalk({ nodes, panel }) {
+    for (const node of this.#unloaded) node.remove();
+    this.#conversation.append(...nodes);
+    this.addPanel(panel);
+  }
+
+  /** Next to the conversation. */
+  addPanel(panel) {
+    this.#panels.push(panel);
+    this.#nothing.before(panel);
+  }
+
+  /** In place of the conversation. */
+  addScreen(name, node) {
+    this.#screens[name] = node;
+    this.#nothing.before(node);
   }
 
   show() {
@@ -51,7 +74,7 @@ export class Frame extends Part {
     dataset.screen = isShown ? "conversation" : (elsewhere ?? "list");
     setAttribute(this.node, "data-beside", this.#beside());
     dataset.status = status;
-    for (const [name, { node }] of Object.entries(this.#screens)) node.hidden = name !== elsewhere;
+    for (const [name, node] of Object.entries(this.#screens)) node.hidden = name !== elsewhere;
     this.#showRoles();
     this.#showEmpty();
     setText(this.#title, open ? this.people.titleOf(open) : "");
@@ -75,7 +98,7 @@ export class Frame extends Part {
   }
 
   /** Where no conversation is open. */
-  #nothing(main) {
+  #makeNothing(main) {
     const words = element("slot", { name: "empty" }, this.#hint);
     const fields = { class: "nothing", "aria-label": this.say("nothing.label") };
     return element(main, fields, words);

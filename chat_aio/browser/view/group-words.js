@@ -88,11 +88,3 @@ export function wayBackTo(texts, { visibility, joinPolicy }) {
   if (visibility !== "public") return texts.say("members.leaveAbout");
   return joinPolicy === "open" ? texts.say("members.leaveOpen") : texts.say("members.leaveApproval");
 }
-
-/** Why a conversation is not there any more; `removedBy` is null where that is not known. */
-export function goneFrom(texts, conversation, removedBy, people) {
-  if (!conversation || removedBy === null) return texts.say("gone.notOpen");
-  const title = people.titleOf(conversation);
-  if (removedBy === people.userId) return texts.say("gone.left", { title });
-  return texts.say("gone.removed", { name: people.nameOf(removedBy), title });
-}

@@ -18,8 +18,8 @@ export class GroupViews extends Part {
   #making;
 
   /**
-   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` has the online users, `needs.waiting` the join requests.
+   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting`
+   * loads the dialog, `needs.presence` has the online users.
    */
   constructor(shell, chat, needs) {
     super(shell);
@@ -34,6 +34,10 @@ export class GroupViews extends Part {
     this.#making = new GroupDialog(shell, async (group) => {
       shell.places.go((await groups.create(group)).id);
     });
+  }
+
+  get panel() {
+    return this.details?.node;
   }
 
   /** Begin a new one. */

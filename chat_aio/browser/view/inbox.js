@@ -1,6 +1,7 @@
 /** The screens of threads and of mentions: what concerns one in all conversations. */
 
 import { briefOf } from "../brief.js";
+import { Inbox } from "../inbox.js";
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { Part } from "./part.js";
 import { Screen } from "./screen.js";
@@ -20,14 +21,15 @@ export class InboxViews extends Part {
   screens;
 
   /**
-   * `needs.titleIn(conversationId)` names one, `needs.badge(name, words)` is shown where one goes to
-   * threads and mentions.
+   * `unlisted` has the conversations that are not in the list, `badge(name, words)` is shown where
+   * one goes to threads and mentions.
    */
-  constructor(shell, inbox, needs) {
+  constructor(shell, chat, { unlisted, badge }) {
     super(shell);
     const { places } = shell;
+    const inbox = new Inbox(chat, this.store, unlisted);
     this.#inbox = inbox;
-    this.#badge = needs.badge;
+    this.#badge = badge;
     const threadState = ({ root, lastReadSeq, unreadReplyCount }) => ({
       ...{ message: root, unread: unreadReplyCount, lastReadSeq },
       at: root.threadSummary?.lastReplyAt ?? root.createdAt,
@@ -36,7 +38,7 @@ export class InboxViews extends Part {
     const mentionState = ({ message, unread }) => ({
       ...{ message, unread: unread ? 1 : 0, at: message.createdAt, count: null },
     });
-    const { titleIn } = needs;
+    const titleIn = (id) => unlisted.titleOf(id, this.people);
     this.screens = {
       threads: new InboxScreen(this.shell, "threads", inbox.threads, threadState, {
         go: ({ id, conversationId }) => places.go(conversationId, id),
@@ -46,6 +48,21 @@ export class InboxViews extends Part {
         ...{ titleIn, go: (message) => places.goToMessage(message) },
       }),
     };
+    if (this.store.status === "live") this.outdated();
+  }
+
+  outdated() {
+    this.#inbox.outdated();
+  }
+
+  /** A message has come, or was changed. */
+  receive(message) {
+    this.#inbox.receive(message);
+  }
+
+  /** The reader has seen a reply. */
+  saw(timeline, messageId) {
+    this.#inbox.saw(timeline, messageId);
   }
 
   show() {

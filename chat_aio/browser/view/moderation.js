@@ -1,5 +1,6 @@
 /** The moderators' screen: reports, held messages and bans. */
 
+import { ModerationQueue } from "../moderation-queue.js";
 import { BanDialog, BansSection } from "./bans.js";
 import { ContextDialog } from "./context.js";
 import { HeldSection } from "./held.js";
@@ -18,10 +19,13 @@ export class ModerationScreen extends Part {
   #bans;
   #casework;
   #badge;
+  screens = { moderation: this };
 
   /** `badge(words)` is shown where one goes here. */
-  constructor(shell, casework, { desk, badge }) {
+  constructor(shell, chat, badge) {
     super(shell);
+    const desk = chat.moderationTools;
+    const casework = new ModerationQueue(chat, this.store);
     this.#casework = casework;
     this.#badge = badge;
     const ban = (userId) => banning.open(userId);
@@ -42,6 +46,17 @@ export class ModerationScreen extends Part {
       node.querySelector("h3").ariaLevel = shell.isPage ? "2" : "3";
       this.#screen.append(node);
     }
+    if (this.people.isModerator) this.outdated();
+  }
+
+  /** Whether a message is being released: errors may then be its sender's. */
+  get isReleasing() {
+    return this.#casework.isReleasing;
+  }
+
+  /** There may be new reports. */
+  outdated() {
+    this.#casework.outdated();
   }
 
   open() {

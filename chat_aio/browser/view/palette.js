@@ -36,8 +36,6 @@ export class Palette extends Part {
     this.#finder = finder;
     this.#needs = needs;
     shell.root.append(this.#dialog);
-    const { signal } = shell;
-    document.addEventListener("keydown", (event) => this.#pressedAnywhere(event), { signal });
     this.#input.addEventListener("input", () => this.#pause(() => this.#find()));
     this.#dialog.addEventListener("keydown", (event) => this.#pressed(event));
     closeFromBeside(this.#dialog);
@@ -72,21 +70,6 @@ export class Palette extends Part {
   #find() {
     this.#index = 0;
     this.#finder.find(this.#input.value);
-  }
-
-  #pressedAnywhere(event) {
-    const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return;
-    event.preventDefault();
-    this.open();
-  }
-
-  /** Of several chats in a page, the one with the focus is meant, or the first visible one. */
-  #isFor(event) {
-    const { root } = this.shell;
-    const path = event.composedPath();
-    const isInAnother = path.some((node) => node.localName === "chat-aio") && !path.includes(root);
-    return !event.defaultPrevented && !isInAnother && root.checkVisibility();
   }
 
   #pressed(event) {

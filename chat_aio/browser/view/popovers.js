@@ -38,6 +38,7 @@ export class Popover extends Part {
    * `first`.
    */
   open(button, first = this.#panel.querySelector("button")) {
+    if (!button.isConnected) return;
     this.#row?.removeAttribute("data-active");
     this.#button = button;
     this.#row = button.closest(".message");

@@ -1,10 +1,9 @@
-/** The search box above the list, and its results in place of the list. */
+/** The search that is typed above the list, and its results in place of the list. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { excerpted, highlighted } from "../terms.js";
 import { plainOf } from "../plain.js";
 import { later } from "../tasks.js";
-import { icon, iconButton } from "./icons.js";
 import { FoundPlaceRow, shownOf } from "./found.js";
 import { Part } from "./part.js";
 import { showMore } from "./section.js";
@@ -12,34 +11,10 @@ import { showMore } from "./section.js";
 const PAUSE_MS = 250;
 
 export class SearchView extends Part {
-  #input = element("input", {
-    ...{ id: "query", type: "search", dir: "auto", maxlength: 2048, autocomplete: "off" },
-    ...{ "aria-label": this.say("search.label"), placeholder: this.say("search.label") },
-    ...{ enterkeyhint: "search", title: this.say("search.filters") },
-  });
-  #close = iconButton("cross", this.say("search.close"), {
-    ...{ id: "search-close", hidden: true, onclick: () => this.close() },
-  });
-  #scope = element("input", { id: "scope", type: "checkbox" });
-  #scopeWords = element("span");
-  #label = element(
-    "label",
-    { id: "scope-label", class: "check", hidden: true },
-    ...[this.#scope, " ", this.#scopeWords],
-  );
+  #box;
   #hint = element("p", { id: "results-hint", class: "hint", role: "status" });
   #more = element("button", {
     ...{ id: "results-more", class: "quiet more", type: "button", hidden: true },
-  });
-  #form = this.#made();
-  #panel = element("section", {
-    ...{ id: "results", class: "list", "aria-label": this.say("search.results"), hidden: true },
-  });
-  /** What one types, and the results in place of the list. */
-  nodes = [this.#form, this.#panel];
-  /** It begins a search in the open conversation. */
-  opener = iconButton("search", this.say("search.here"), {
-    ...{ id: "search-here", onclick: () => this.#open() },
   });
   #placesList = element("ul", { id: "results-places" });
   #rows;
@@ -52,65 +27,54 @@ export class SearchView extends Part {
   #pause = later(PAUSE_MS);
 
   /**
-   * `filter` finds people and conversations by their names. `goTo(found)` goes to one of those, or
-   * to a message. `shown(isSearching)` is called when the results take the place of the list.
+   * `box` is where one types; `filter` finds people and conversations by their names. `goTo(found)`
+   * goes to one of those, or to a message. `shown(isSearching)` is called when the results take the
+   * place of the list.
    */
-  constructor(shell, search, { filter, goTo, shown }) {
+  constructor(shell, search, { box, filter, goTo, shown }) {
     super(shell);
+    this.#box = box;
     this.#search = search;
     this.#filter = filter;
     this.#onShown = shown;
     const messages = element("ul");
     setText(this.#more, this.say("common.loadMore"));
-    this.#panel.append(this.#placesList, this.#hint, messages, this.#more);
+    box.panel.append(this.#placesList, this.#hint, messages, this.#more);
     const go = (found) => this.#leave(() => goTo(found));
     this.#places = new Rows(this.#placesList, { shell, go });
     const goToMessage = (message) => go({ kind: "message", message });
     this.#rows = new Rows(messages, { shell, go: goToMessage });
-    this.#input.addEventListener("input", () => this.#pause(() => this.#start()));
-    this.#scope.addEventListener("change", () => this.#start());
+    box.input.addEventListener("input", () => this.#pause(() => this.#start()));
+    box.scope.addEventListener("change", () => this.#start());
+    box.close.addEventListener("click", () => this.close());
     this.#more.addEventListener("click", () => search.more());
-    this.#form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#start();
-    });
-    this.#form.addEventListener("keydown", (event) => this.#pressed(event));
-  }
-
-  #made() {
-    const box = element("div", { class: "search-box" }, icon("search"), this.#input, this.#close);
-    const fields = { id: "search", class: "search", role: "search" };
-    return element("form", fields, box, this.#label);
+    box.form.addEventListener("submit", () => this.#start());
+    box.form.addEventListener("keydown", (event) => this.#pressed(event));
+    // It may have been typed before this was loaded.
+    if (box.input.value) this.#start();
   }
 
   close() {
     this.#isOpened = false;
-    this.#input.value = "";
-    this.#scope.checked = false;
+    this.#box.input.value = "";
+    this.#box.scope.checked = false;
     this.#start();
   }
 
   show() {
     const { isActive, results, nextCursor, isLoading, words: query } = this.#search;
-    const { open } = this.store;
     this.#onShown({ isActive, isSearching: isActive || this.#isOpened });
-    this.#panel.hidden = !isActive;
-    this.#close.hidden = !isActive && !this.#isOpened;
-    this.#showScope(open);
+    const box = this.#box;
+    box.panel.hidden = !isActive;
+    box.close.hidden = !isActive && !this.#isOpened;
+    box.showScope(isActive || this.#isOpened);
     this.#rows.show(results.map((result) => this.#rowOf(result, query)));
     const isEverywhere = isActive && this.#search.conversationId === null;
     const places = isEverywhere ? this.#filter.found : [];
     this.#showPlaces(places);
     setText(this.#hint, hintOf(this.texts, this.#search, places));
     this.#hint.hidden = this.#hint.textContent === "";
-    showMore(this.#more, this.#panel, { nextCursor, isLoading });
-  }
-
-  #showScope(open) {
-    this.#label.hidden = !open || (!this.#search.isActive && !this.#isOpened);
-    if (!open) return;
-    const title = this.people.titleOf(open);
-    setText(this.#scopeWords, this.say("search.onlyIn", { title }));
+    showMore(this.#more, box.panel, { nextCursor, isLoading });
   }
 
   /** The rows of the list whose names match. */
@@ -139,16 +103,17 @@ export class SearchView extends Part {
   }
 
   #start() {
-    this.#search.start(this.#input.value, this.#scope.checked ? this.store.openId : null);
-    if (this.#input.value.trim()) this.#filter.find(this.#input.value);
+    this.#search.start(this.#box.input.value, this.#box.scope.checked ? this.store.openId : null);
+    if (this.#box.input.value.trim()) this.#filter.find(this.#box.input.value);
     this.show();
   }
 
-  #open() {
+  /** Search in the open conversation. */
+  open() {
     this.#isOpened = true;
-    this.#scope.checked = true;
+    this.#box.scope.checked = true;
     this.#start();
-    this.#input.focus();
+    this.#box.input.focus();
   }
 
   /** On a phone the results make room; next to a conversation they stay. */
@@ -164,7 +129,7 @@ export class SearchView extends Part {
       this.close();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
-      this.#panel.querySelector("button")?.focus();
+      this.#box.panel.querySelector("button")?.focus();
     }
   }
 }

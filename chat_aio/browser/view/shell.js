@@ -1,15 +1,22 @@
 /** What all parts of one chat share. */
 
-import { EmojiNames } from "../emoji.js";
+import { Late } from "../late.js";
 
 export class Shell {
-  #emoji = null;
-  #ending = new AbortController();
+  #ending;
   #features;
+  /** The parts that are loaded later. */
+  #lates = [];
+  /** The names of emoji. */
+  emoji = this.late(
+    async () => (await import("../emoji.js")).emojiIn(this.texts.language),
+    (names) => names,
+  );
 
   /**
    * `root` holds all nodes of the chat, `texts` its words; `places` lead from one part to another,
-   * `sources` are those of files.
+   * `sources` are those of files, `kept` is the storage of the browser, `unsent` has drafts,
+   * `loading` loads parts. `ending` ends the chat.
    * `isPage`: the chat is the page, and not a part of somebody else's. `features` are names of
    * the wanted parts.
    */
@@ -20,6 +27,10 @@ export class Shell {
     this.texts = shared.texts;
     this.places = shared.places;
     this.sources = shared.sources;
+    this.kept = shared.kept;
+    this.unsent = shared.unsent;
+    this.loading = shared.loading;
+    this.#ending = shared.ending ?? new AbortController();
     this.isPage = isPage;
     this.#features = new Set(features);
   }
@@ -37,9 +48,21 @@ export class Shell {
     this.#ending.abort();
   }
 
-  get emoji() {
-    this.#emoji ??= new EmojiNames(this.texts.language);
-    return this.#emoji;
+  /** A part that is loaded when it is needed. */
+  late(load, make) {
+    const late = new Late(this, load, make);
+    this.#lates.push(late);
+    return late;
+  }
+
+  /** Load the parts that are left, one after the other, so that they are there when they are
+   * needed. Not where the user wants to save data. */
+  async fetchRest() {
+    if (navigator.connection?.saveData) return;
+    for (const late of this.#lates) {
+      await idle();
+      if (this.signal.aborted || !(await late.fetch())) return;
+    }
   }
 
   /** The focused node of the chat, or null. */
@@ -83,5 +106,7 @@ export class Shell {
   }
 }
 
+/** Not in all browsers there is a better sign. */
+const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
 const PAGE = { main: "main", title: "h1", side: "complementary" };
 const EMBEDDED = { main: "section", title: "h2", side: "region" };

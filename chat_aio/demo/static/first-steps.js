@@ -2,13 +2,11 @@
 
 import { element, setText } from "../../browser/dom.js";
 import { UserStorage } from "../../browser/user-storage.js";
-import { texts } from "./language.js";
 
 const GUIDE = "mount";
 /** The name of the demo's conversation that shows what a chat can do. */
 const TOUR = "Start here";
 const HIDDEN = "first-steps-hidden";
-const { say } = texts;
 
 export class FirstSteps {
   #place = document.querySelector(".empty");
@@ -16,16 +14,20 @@ export class FirstSteps {
   /** For all who use this browser: they are one person with several windows. */
   #kept = new UserStorage("");
   #problem = element("p", { class: "problem", role: "alert" });
-  #tour = element("a", {}, say("steps.tour"));
+  #tour = element("a");
   #toTour = element("li", { hidden: true }, this.#tour);
   #chat;
+  #texts;
   #me;
   #node;
 
   /** `other` is somebody to write to. */
-  constructor(chat, me, other) {
+  constructor(chat, texts, me, other) {
+    const { say } = texts;
     this.#chat = chat;
+    this.#texts = texts;
     this.#me = me;
+    setText(this.#tour, say("steps.tour"));
     this.#invitation.href = `#${other.id}`;
     setText(this.#invitation, say("nothing.invitation", { name: other.name }));
     if (!this.#kept.get(HIDDEN)) this.#show(other);
@@ -39,6 +41,7 @@ export class FirstSteps {
   }
 
   #show({ id, name }) {
+    const { say } = this.#texts;
     const title = element("h2", { id: "steps-title" }, say("steps.title"));
     const steps = [
       link(say("steps.window", { name }), `#${id}`),
@@ -57,7 +60,7 @@ export class FirstSteps {
     try {
       await this.#chat.openDirect(userId);
     } catch (error) {
-      setText(this.#problem, texts.problemOf(error));
+      setText(this.#problem, this.#texts.problemOf(error));
     }
   }
 

@@ -1,7 +1,7 @@
 /** The page's language: chosen here, kept in the browser, or the browser's own. */
 
 import { element, setText } from "../../browser/dom.js";
-import { baseOf, hasLanguage, Texts } from "../../browser/texts.js";
+import { baseOf, hasLanguage, textsIn } from "../../browser/texts.js";
 import { LANGUAGES } from "../../browser/texts/languages.js";
 import { UserStorage } from "../../browser/user-storage.js";
 
@@ -11,10 +11,13 @@ const ATTRIBUTES = { label: "aria-label", title: "title", placeholder: "placehol
 /** For all who use this browser. */
 const kept = new UserStorage("");
 
-export const texts = new Texts(chosenLanguage());
+/** The texts in the chosen language. */
+export async function chosenTexts() {
+  return textsIn(chosenLanguage());
+}
 
 /** Translate the page itself, and set its direction of writing. */
-export function translatePage() {
+export function translatePage(texts) {
   const { documentElement: root } = document;
   Object.assign(root, { lang: texts.language, dir: texts.direction });
   for (const node of root.querySelectorAll("[data-say]")) {
@@ -29,7 +32,7 @@ export function translatePage() {
 }
 
 /** On the first screen, and below the list. Each language is named in itself. */
-export function showLanguages() {
+export function showLanguages(texts) {
   for (const choice of document.querySelectorAll(".language select")) {
     const options = Object.keys(LANGUAGES).map((code) => {
       const name = new Intl.DisplayNames([code], { type: "language" }).of(code);

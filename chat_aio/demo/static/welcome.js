@@ -3,15 +3,13 @@
 import { avatar, element, setAvatar } from "../../browser/dom.js";
 import { People } from "../../browser/people.js";
 import { addressAs } from "../../browser/places.js";
-import { people as style } from "../../browser/style/people.js";
-import { texts } from "./language.js";
+import { sheets } from "../../browser/style/sheet.js";
+import "../../browser/style/people.js";
 
 const NOBODY = { userId: null };
 
-export function showWelcome(listed) {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(style);
-  document.adoptedStyleSheets = [sheet];
+export function showWelcome(texts, listed) {
+  document.adoptedStyleSheets = [sheets.people];
   const people = new People(NOBODY, null, texts, { listed });
   const choices = people.all.filter((person) => !person.bot);
   const links = choices.map(({ id, name }) => {

@@ -3,6 +3,7 @@
 export const chat = {
   // Used in many places
   "page.title": "Chat",
+  "loading.failed": "Ein Teil des Chats wurde nicht geladen. Hilft kein neuer Versuch, lade die Seite neu.",
   "common.again": "Erneut versuchen",
   "common.cancel": "Abbrechen",
   "common.close": "Schließen",

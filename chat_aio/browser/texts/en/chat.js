@@ -3,6 +3,7 @@
 export const chat = {
   // Used in many places
   "page.title": "Chat",
+  "loading.failed": "Part of the chat could not be loaded. If it fails again, reload the page.",
   "common.again": "Try again",
   "common.cancel": "Cancel",
   "common.close": "Close",
