@@ -3,17 +3,15 @@
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from pydantic.alias_generators import to_camel
 
 from chat_aio.chat import Chat
 from chat_aio.demo.assistant import add_assistant
 from chat_aio.demo.page import add_page
-from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE
+from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE, people_json
 from chat_aio.demo.telling import Telling
 from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
@@ -78,10 +76,7 @@ async def make_demo(
     app.on_response_prepare.extend((_protected, hide_server))
 
     async def people(_: web.Request) -> web.Response:
-        shown = [
-            {to_camel(name): value for name, value in asdict(person).items()} for person in PEOPLE
-        ]
-        return web.json_response(shown)
+        return web.json_response(people_json())
 
     app.router.add_get("/people", people)
 

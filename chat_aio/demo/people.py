@@ -1,6 +1,9 @@
 """The sample users of the demo."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pydantic.alias_generators import to_camel
 
 PICTURES = "/demo/static/people.svg"
 
@@ -27,3 +30,8 @@ ASSISTANT = "eliza"
 
 NAMES = {person.id: person.name for person in PEOPLE}
 MODERATORS = frozenset(person.id for person in PEOPLE if person.is_moderator)
+
+
+def people_json() -> list[dict[str, Any]]:
+    """The people, with the names of fields that the page knows."""
+    return [{to_camel(name): value for name, value in asdict(person).items()} for person in PEOPLE]
