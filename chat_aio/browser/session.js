@@ -441,10 +441,17 @@ export class Session {
     this.liveDrafts.arrived(message);
     store.receive(message);
     store.countReply(message);
-    if (!store.isRead(message)) this.#onMessage(message);
-    const conversation = store.conversation(message.conversationId);
-    if (!conversation) this.#fetchFor(message);
-    else if (!store.isRead(message)) this.#fetches.confirm(message.conversationId);
+    if (!store.conversation(message.conversationId)) {
+      // Its conversation has a name by then.
+      this.#fetchFor(message).then(() => this.#notify(message));
+      return;
+    }
+    this.#notify(message);
+    if (!store.isRead(message)) this.#fetches.confirm(message.conversationId);
+  }
+
+  #notify(message) {
+    if (!this.#store.isRead(message)) this.#onMessage(message);
   }
 
   /**

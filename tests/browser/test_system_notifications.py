@@ -34,6 +34,8 @@ async def asked(visit: Visit, demo: Demo) -> Page:
     linus = await visit("linus")
     await linus.add_init_script(f"({SYSTEM})()")
     await linus.reload()
+    await expect(linus.locator("#app")).to_have_attribute("data-status", "live")
+    await expect(linus.locator("#conversations .row-title").first).to_be_visible()
     await linus.get_by_role("button", name="Notify me of messages").click()
     await expect(linus.get_by_role("button", name="Notify me of messages")).to_be_hidden()
     await linus.evaluate(LOOK_AWAY)
@@ -73,3 +75,13 @@ async def test_nobody_is_told_of_what_is_muted_or_before_their_eyes(
     await demo.send("dennis", told, "second")
     await expect(linus.get_by_role("link", name="Kernel").locator(".badge")).to_contain_text("2")
     assert [call[1] for call in await linus.evaluate("() => told")] == ["Dennis: first"]
+
+
+async def test_a_conversation_that_was_hidden_has_its_name(visit: Visit, demo: Demo) -> None:
+    group = await demo.group("linus", "dennis", name="Kernel")
+    await demo.patch("linus", f"/conversations/{group}/view", hidden=True)
+    linus = await asked(visit, demo)
+    await demo.send("dennis", group, "A patch")
+    await expect(linus.get_by_role("link", name="Kernel")).to_be_visible()
+    await linus.wait_for_function("() => told.length === 1")
+    assert await linus.evaluate("() => told") == [["Kernel", "Dennis: A patch", group]]
