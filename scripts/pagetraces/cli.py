@@ -17,6 +17,7 @@ from chat_aio.admin.cli import main as chat_aio
 from chat_aio.admin.session import run
 from chat_aio.demo.application import make_demo
 from chat_aio.embedded import Mongod
+from pagetraces.loading import host_page, load
 from pagetraces.mass import LONG_ID, ME, OTHERS, write
 from pagetraces.tracing import first_paint_ms, heap_mib, nodes, scroll, traced
 
@@ -34,7 +35,8 @@ BROWSERS = ("chromium-headless-shell", "chromium")
     "--minutes", default=0, help="Send these over this time, not as fast as quotas allow."
 )
 def main(conversations: int, messages: int, sent: int, minutes: int) -> None:
-    """Measure the cost of the demo's page: first paint, scrolling, and memory as messages arrive.
+    """Measure the cost of the demo's page: loading over a slow line (with that of a host), first
+    paint, scrolling, and memory as messages arrive.
 
     Prints JSON lines. It needs Chromium, and takes some minutes, plus `--minutes`.
     """
@@ -55,6 +57,13 @@ async def _measure(
         playwright = await stack.enter_async_context(async_playwright())
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         stack.push_async_callback(browser.close)
+        host = await stack.enter_async_context(host_page(mongod.url, DATABASE, ME))
+        for name, address, wanted in (
+            ("host page, list", host, ".row"),
+            ("host page, conversation", f"{host}?conversation={LONG_ID}", ".message"),
+            ("demo page", f"{url}/#{ME}", ".row"),
+        ):
+            _say(f"loading, {name}", {"ms": await load(browser, address, wanted)})
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
         await page.goto(f"{url}/#{ME}/{LONG_ID}")
         await expect(page.locator("#timeline .message").last).to_be_visible(timeout=30_000)
