@@ -61,7 +61,7 @@ class Delivery(Lanes):
             return True
         until = recipients.quiet_until[row["userId"]]
         if until is not None and until > self._api.now():
-            await self._rows.change(row, held=True, due=until, notBefore=until)
+            await self._rows.change(row, held=True, dueAt=until, notBefore=until)
             await self._holding.look_again({row["userId"]: until})
             return False
         if (row["held"] or self._once_until_read) and await self._merge(row, waiting):
@@ -94,7 +94,7 @@ class Delivery(Lanes):
                         count=other["count"] + row["count"],
                         # A next message neither renews the tries nor the time of a failing one.
                         tries=max(other["tries"], row["tries"]),
-                        due=min(other["dueAt"], row["dueAt"]),
+                        dueAt=min(other["dueAt"], row["dueAt"]),
                     )
                     await self._rows.change(row, state="merged")
                     return True
