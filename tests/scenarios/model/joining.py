@@ -134,6 +134,9 @@ def resolve_join_request(
     return Reply({"joinRequest": request, "conversation": None})
 
 
+SHOWN_OF_CHANNELS = ("name", "joinPolicy", "createdAt", "metadata", "topic")
+
+
 def list_public_conversations(
     world: World, user_id: str, limit: int | None = None, cursor: str | None = None
 ) -> Reply:
@@ -150,7 +153,7 @@ def list_public_conversations(
             "participantCount": len(members(group)),
             "alreadyParticipant": user_id in members(group),
             "requestPending": _pending(world, group, user_id) is not None,
-            **{key: group[key] for key in ("name", "joinPolicy", "createdAt", "metadata")},
+            **{key: group[key] for key in SHOWN_OF_CHANNELS},
         }
 
     return Reply(page.cut(public, lambda group: (world.activity[group["id"]], group["id"]), shown))
