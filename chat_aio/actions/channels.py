@@ -46,6 +46,7 @@ async def list_public_conversations(
     async def sift(heads: Sequence[CounterDocument]) -> Sequence[CounterDocument]:
         if text is None:
             return heads
+        # Names are in no index, so a search examines the directory part by part.
         named = await channels.ids_containing(database, [head["_id"] for head in heads], text)
         return [head for head in heads if head["_id"] in named]
 

@@ -42,6 +42,7 @@ async def list_public_heads(
 async def ids_containing(database: Database, ids: Sequence[str], text: str) -> set[str]:
     """The public groups among `ids` with a text in their name, or in their topic with
     `room_controls`."""
+    # A topic that is not shown must not be found: a search would reveal it.
     fields = ("name", "topic") if database.optional_fields.room_controls else ("name",)
     found = {
         "_id": {"$in": list(ids)},

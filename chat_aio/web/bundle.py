@@ -83,6 +83,7 @@ class Modules:
         order: list[Path] = []
         self._place(first, order, ())
         for module in order:
+            # What a file of an earlier part has stays there: it is never loaded twice.
             self._owners.setdefault(module, first)
         owners = dict.fromkeys(self._owners[module] for module in order)
         self.parts[first] = [owner for owner in owners if owner != self.entry]
@@ -116,6 +117,7 @@ class Modules:
         exports = ", ".join(EXPORT.findall(text))
         body = LATER.sub(lambda found: f"$load({name(found[1])})", IMPORT.sub(taken, text))
         body = EXPORT.sub("", body)
+        # Such as an export of a list, which would be left out without a word.
         if other := OTHER.search(body):
             raise ValueError(f"{module.name}: {other[0]!r} cannot be bundled")
         return f"{json.dumps(self.name(module))}: () => {{\n{body}\nreturn {{ {exports} }};\n}},\n"
@@ -130,6 +132,7 @@ def bundled(entry: Path, folder: str) -> Bundle:
     modules = Modules(entry)
     files, named_as = {}, {}
     for first in modules.parts:
+        # A part whose modules are all in earlier files has none.
         if first != modules.entry and (own := modules.of(first)):
             makers = "".join(map(modules.function, own))
             text = f"export default ($use, $load) => ({{\n{makers}}});\n"
