@@ -69,21 +69,24 @@ async def filled(demo: Demo, count: int) -> str:
     return place
 
 
-async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:
+async def test_it_opens_at_the_first_unread_message(open_page: Visit, demo: Demo) -> None:
     place = await filled(demo, 10)
     await demo.read_all("linus", place)
     await demo.fill(place, [("dennis", f"news {number}") for number in range(260)])
-    linus = await visit("linus", place)
+    linus = await open_page()
     line = linus.get_by_text("260 new messages")
-    await expect(line).to_be_in_viewport()
     log = main_list(linus)
-    await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
-    await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
     # What is on the screen is read, and what one scrolls to; what is further down is not.
-    seen = await read_down_to(linus, demo, place, fewer_than=260)
+    async with linus.expect_response("**/read?*"):
+        await linus.goto(f"http://127.0.0.1:{demo.port}/#linus/{place}")
+        await expect(line).to_be_in_viewport()
+        await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
+        await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
+    seen = await unread_in(linus, demo, place, fewer_than=260)
     assert 230 < seen < 260
-    await log.get_by_text("news 40", exact=True).scroll_into_view_if_needed()
-    assert 200 < await read_down_to(linus, demo, place, fewer_than=seen) <= 220
+    async with linus.expect_response("**/read?*"):
+        await log.get_by_text("news 40", exact=True).scroll_into_view_if_needed()
+    assert 200 < await unread_in(linus, demo, place, fewer_than=seen) <= 220
     await expect(linus.get_by_role("button", name="to the newest message")).to_be_visible()
 
     await log.evaluate("(node) => node.scrollTo(0, 0)")
@@ -94,11 +97,9 @@ async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) ->
     await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
 
 
-async def read_down_to(page: Page, demo: Demo, place: str, *, fewer_than: int) -> int:
-    """How many are unread, once that has become fewer."""
+async def unread_in(page: Page, demo: Demo, place: str, *, fewer_than: int) -> int:
+    """The number of unread messages, after some were marked."""
     badge = page.locator(".row", has_text="Dennis").locator(".badge")
-    async with page.expect_response("**/read?*"):
-        pass
     await expect(badge).not_to_have_text(f"{fewer_than} unread")
     return await demo.unread("linus", place)
 
@@ -114,16 +115,15 @@ async def test_it_opens_there_however_many_follow(visit: Visit, demo: Demo, read
     linus = await visit("linus")
     asked: list[str] = []
     linus.on("request", lambda request: asked.append(request.url))
-    await linus.get_by_role("link", name="Dennis").click()
     log = main_list(linus)
-    await expect(linus.get_by_text(f"{MANY:,} new messages")).to_be_in_viewport()
-    await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
-    await expect(log.get_by_text("news 4", exact=True)).to_be_in_viewport()
-    assert await log.locator(".message").count() <= MOST_AT_FIRST
+    async with linus.expect_response("**/read?*"):
+        await linus.get_by_role("link", name="Dennis").click()
+        await expect(linus.get_by_text(f"{MANY:,} new messages")).to_be_in_viewport()
+        await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
+        await expect(log.get_by_text("news 4", exact=True)).to_be_in_viewport()
+        assert await log.locator(".message").count() <= MOST_AT_FIRST
     first = next(url for url in asked if f"/{place}/messages?" in url)
     assert "around" in first
-    async with linus.expect_response("**/read?*"):
-        pass
     assert await demo.unread("linus", place) > MANY - MOST_ON_A_SCREEN
 
 
