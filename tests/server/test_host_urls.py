@@ -185,6 +185,11 @@ async def test_who_may_read_and_write(start: Call, backend: Backend) -> None:
     assert len(backend.of("write")) == 2
     assert len(backend.questions) == count + 1  # To create a conversation.
 
+    async def is_kept() -> bool:
+        asked = len(backend.questions)
+        assert (await chat.call("bob", "GET", path)).code == "FORBIDDEN_READ"
+        return len(backend.questions) == asked
+
     # Until it is forgotten.
     forget = ("POST", "/permissions/forget")
     for given in ({"userIds": ["bob"]}, {"conversationIds": [conversation_id]}):
@@ -192,9 +197,10 @@ async def test_who_may_read_and_write(start: Call, backend: Backend) -> None:
             assert (await chat.call(user_id, *forget, given)).status == status
         assert (await chat.send("bob", path)).status == 201
         assert (await chat.call("bob", "GET", path)).code == "FORBIDDEN_READ"
-        asked = len(backend.questions)
-        assert (await chat.call("bob", "GET", path)).code == "FORBIDDEN_READ"
-        assert len(backend.questions) == asked
+        # A process receives its own notice, too, and forgets the answer once more.
+        async with asyncio.timeout(PATIENCE):
+            while not await is_kept():
+                pass
     wrongs: list[Any] = [{}, {"userIds": []}, {"userIds": "bob"}, {"userIds": [7]}, None]
     wrongs.append({"userIds": [f"u{number}" for number in range(501)]})
     for wrong in wrongs:
