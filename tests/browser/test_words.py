@@ -19,8 +19,11 @@ MOMENT = re.compile(r"^\w+(tag|woch), \d+\. \w+ \d{4} um \d\d:\d\d$")
 """As in "Montag, 23. November 2026 um 18:05"."""
 
 
-async def language_of(page: Page) -> list[str]:
-    return [await page.evaluate(f"document.documentElement.{name}") for name in ("lang", "dir")]
+async def speaks(page: Page, language: str, direction: str) -> None:
+    """The page is in this language, once its texts are loaded."""
+    root = page.locator("html")
+    await expect(root).to_have_attribute("lang", language)
+    await expect(root).to_have_attribute("dir", direction)
 
 
 async def write(page: Page, body: str, label: str = "composer.message") -> None:
@@ -33,7 +36,7 @@ async def test_a_conversation_is_held_in_german(visit: Visit, demo: Demo) -> Non
     linus = await visit("linus", place, language=GERMAN)
     dennis = await visit("dennis", place, locale="de-AT")
     for page in (linus, dennis):
-        assert await language_of(page) == ["de", "ltr"]
+        await speaks(page, "de", "ltr")
     log = linus.get_by_role("log", name="Nachrichten", exact=True)
     await expect(log).to_contain_text("Das ist der Anfang deiner Unterhaltung mit Dennis.")
     await dennis.get_by_placeholder("Nachricht an Linus").press_sequentially("Guten")
@@ -108,7 +111,7 @@ async def test_refusals_are_told_in_german(
 
 async def test_a_language_is_chosen_and_kept(visit: Visit) -> None:
     page = await visit("")
-    assert await language_of(page) == ["en", "ltr"]
+    await speaks(page, "en", "ltr")
     await page.get_by_role("combobox", name="Language").select_option("Deutsch")
     await expect(page.get_by_role("heading", name="Wer bist du heute?")).to_be_visible()
     await page.get_by_role("link", name="Grace").click()
@@ -127,7 +130,7 @@ async def test_an_address_asks_for_a_language_once(visit: Visit, demo: Demo) -> 
     assert page.url == f"http://127.0.0.1:{demo.port}/#linus"
     await page.goto(f"http://127.0.0.1:{demo.port}/?lang=tlh#linus")
     await page.reload()
-    assert await language_of(page) == ["de", "ltr"]
+    await speaks(page, "de", "ltr")
 
 
 async def test_names_of_the_other_direction_stay_in_their_place(visit: Visit, demo: Demo) -> None:
@@ -156,7 +159,7 @@ async def test_from_the_right_all_of_it_is_turned(visit: Visit, demo: Demo) -> N
     await demo.send("dennis", place, "theirs")
     await demo.send("linus", place, "mine")
     linus = await visit("linus", place, language=Foreign())
-    assert await language_of(linus) == ["he", "rtl"]
+    await speaks(linus, "he", "rtl")
     log = linus.locator("#timeline")
     await expect(log.locator(".message")).to_have_count(2)
     assert await fits(linus)
