@@ -195,6 +195,7 @@ async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) ->
     row = message(log, "above")
     await expect(row.get_by_role("button", name="React")).to_be_focused()
     await row.get_by_role("button", name="More actions").press("Enter")
+    await expect(linus.get_by_role("menuitem").first).to_be_focused()
     await linus.keyboard.press("ArrowDown")
     await expect(linus.get_by_role("menuitem", name="Edit")).to_be_focused()
     await linus.keyboard.press("Escape")
