@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pymongo import AsyncMongoClient
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import AutoReconnect, OperationFailure, PyMongoError
 
 from chat_aio.errors import SetupError
 
@@ -121,7 +121,7 @@ class Mongod:
             async with asyncio.timeout(START_SECONDS):
                 await self._listening()
                 async with AsyncMongoClient[dict[str, Any]](self.url) as client:
-                    await _become_primary(client, f"127.0.0.1:{self.port}")
+                    await self._primary(client)
         except BaseException as error:
             await self._stop()
             if isinstance(error, TimeoutError | PyMongoError):
@@ -154,6 +154,14 @@ class Mongod:
                 writer.close()
                 await writer.wait_closed()
                 return
+
+    async def _primary(self, client: AsyncMongoClient[dict[str, Any]]) -> None:
+        while True:
+            try:
+                return await _become_primary(client, f"127.0.0.1:{self.port}")
+            except AutoReconnect:
+                # While it reads the settings of an earlier start, it closes connections.
+                await self._listening()
 
     async def _last_words(self) -> str:
         """Why mongod ended: its output before it had a log, such as about a missing library."""

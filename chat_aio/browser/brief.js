@@ -8,6 +8,16 @@ export function briefOf(texts, message) {
   return isNamedAfterFiles(message) ? filesIn(texts, message.attachments) : plainOf(message.body);
 }
 
+/** The last message of a conversation, as its row shows it: in a group, and an own one, with its
+ * sender. */
+export function rowTextOf(texts, people, { type }, message) {
+  const { senderId, deletedAt } = message;
+  const text = deletedAt ? texts.say("list.deleted") : briefOf(texts, message);
+  const isOwn = senderId === people.userId;
+  if (type === "direct" && !isOwn) return text;
+  return texts.say("list.preview", { isOwn, name: people.nameOf(senderId), text });
+}
+
 /** That these users are typing; without any an empty text. */
 export function typingWords(texts, names) {
   if (names.length === 0) return "";

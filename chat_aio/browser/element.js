@@ -13,7 +13,7 @@ import { AddressPlaces, InnerPlaces } from "./places.js";
 import { partsOf } from "./store-parts.js";
 import { sheets } from "./style/sheet.js";
 import "./style/frame.js";
-import { eachDay } from "./tasks.js";
+import { eachDay, gathered } from "./tasks.js";
 import { directionOf, textsIn } from "./texts.js";
 import { UnsentTexts } from "./unsent.js";
 import { UserStorage } from "./user-storage.js";
@@ -25,6 +25,7 @@ import { Loading } from "./view/loading.js";
 /** @typedef {{id: string, name: string, avatarUrl?: string | null, isBot?: boolean,
  *   isModerator?: boolean}} Person */
 
+const HIDDEN_MS = 250;
 const GIVEN = ["chat", "people", "token", "words"];
 const LISTENERS = [
   ...["onGone", "onJoinRequest", "onOpened", "onEvent", "onBan", "onReports", "onRefused"],
@@ -74,6 +75,9 @@ export class ChatAio extends HTMLElement {
   #dispatched = {};
   #isOutdated = false;
   #show = () => this.#showAll();
+  /** After a change. What nobody sees is not drawn for each event. */
+  #showLater = gathered(HIDDEN_MS, this.#show);
+  #changed = () => (document.visibilityState === "hidden" ? this.#showLater() : this.#showAll());
   #endDays = () => {};
 
   /** The visible parts, while the element is in a page.
@@ -218,7 +222,7 @@ export class ChatAio extends HTMLElement {
     const root = this.#makeRoot(languageAt(this), view);
     this.#store = store;
     this.#root.replaceChildren(root);
-    store.subscribe(this.#show);
+    store.subscribe(this.#changed);
     document.addEventListener("visibilitychange", this.#show);
     this.#endDays = eachDay(this.#show);
     store.start();

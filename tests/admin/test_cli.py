@@ -227,6 +227,27 @@ async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:
         assert mongod.pid
 
 
+async def test_a_mongod_that_closes_a_connection_while_it_starts_is_ready_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it may while it reads the settings of an earlier start."""
+    from pymongo.errors import AutoReconnect
+
+    become_primary, tries = embedded._become_primary, 0
+
+    async def cut_once(client: Any, host: str) -> None:
+        nonlocal tries
+        tries += 1
+        await become_primary(client, host)
+        if tries == 1:
+            raise AutoReconnect("connection closed")
+
+    monkeypatch.setattr(embedded, "_become_primary", cut_once)
+    async with embedded.Mongod(tmp_path) as mongod:
+        assert mongod.port
+    assert tries == 2
+
+
 async def test_mongod_keeps_its_data_on_another_port(tmp_path: Path) -> None:
     from pymongo import AsyncMongoClient
 

@@ -1,10 +1,12 @@
 """Replies that quote, and threads beside the conversation."""
 
 import re
+from functools import partial
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
+from tests.browser import pairs
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
@@ -12,22 +14,8 @@ from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-
-async def opened(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, str]:
-    """Linus in his conversation with Dennis, where Dennis has said something."""
-    conversation_id = await demo.direct("linus", "dennis")
-    await demo.send("dennis", conversation_id, *bodies)
-    linus = await visit("linus", conversation_id)
-    await expect(message(main_list(linus), bodies[-1])).to_be_visible()
-    return linus, conversation_id
-
-
-async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
-    """The same, and Dennis has it open, too."""
-    linus, conversation_id = await opened(visit, demo, *bodies)
-    dennis = await visit("dennis", conversation_id)
-    await expect(message(main_list(dennis), bodies[-1])).to_be_visible()
-    return linus, dennis, conversation_id
+opened = partial(pairs.opened, "dennis")
+both = partial(pairs.open_for_both, "dennis")
 
 
 async def test_a_reply_quotes_and_the_quote_follows(visit: Visit, demo: Demo) -> None:

@@ -1,10 +1,12 @@
 """Messages that are there: edited, deleted, reacted to. Whoever looks on sees it happen."""
 
 import asyncio
+from functools import partial
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
+from tests.browser import pairs
 from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.places import visit as visit
@@ -12,22 +14,8 @@ from tests.browser.serving import Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-
-async def opened(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, str]:
-    """Linus in his conversation with Dennis, where he has said something."""
-    conversation_id = await demo.direct("linus", "dennis")
-    await demo.send("linus", conversation_id, *bodies)
-    linus = await visit("linus", conversation_id)
-    await expect(message(main_list(linus), bodies[-1])).to_be_visible()
-    return linus, conversation_id
-
-
-async def both(visit: Visit, demo: Demo, *bodies: str) -> tuple[Page, Page, str]:
-    """The same, and Dennis has it open, too."""
-    linus, conversation_id = await opened(visit, demo, *bodies)
-    dennis = await visit("dennis", conversation_id)
-    await expect(message(main_list(dennis), bodies[-1])).to_be_visible()
-    return linus, dennis, conversation_id
+opened = partial(pairs.opened, "linus")
+both = partial(pairs.open_for_both, "linus")
 
 
 async def test_an_edit_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:

@@ -46,6 +46,19 @@ class Refusal:
         await (route.continue_() if self.has_ended else route.fulfill(status=404))
 
 
+async def refused(host: Host, ada: Page, complaints: Complaints, part: str) -> Refusal:
+    """A conversation of Ada with one message is shown, and a part of the chat is refused."""
+    complaints.excuse("404")
+    complaints.excuse("Failed to fetch dynamically imported module")
+    refusal = Refusal()
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "hello")
+    await ada.route(f"**/bundle/{part}-*", refusal.answer)
+    await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    return refusal
+
+
 async def test_parts_are_loaded_when_they_are_needed(host: Host, ada: Page) -> None:
     """Where a user saves data, only then."""
     async with host.person("grace") as grace:
@@ -96,47 +109,33 @@ async def test_what_could_not_be_loaded_is_loaded_by_a_button(
     host: Host, ada: Page, complaints: Complaints, part: str
 ) -> None:
     """Also when it fails again. The chat goes on where it was."""
-    complaints.excuse("404")
-    complaints.excuse("Failed to fetch dynamically imported module")
-    refusal = Refusal()
-    async with host.person("grace") as grace:
-        direct = await grace.get_or_create_conversation("ada")
-        await grace.send_message(direct.id, "hello")
-        await ada.route(f"**/bundle/{part}-*", refusal.answer)
-        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
-        notice = ada.get_by_text(FAILED)
-        again = ada.get_by_role("button", name="Try again")
-        await expect(notice).to_be_visible()
-        async with ada.expect_response(f"**/bundle/{part}-*"):
-            await again.click()
-        await expect(notice).to_be_visible()
-        refusal.has_ended = True
+    refusal = await refused(host, ada, complaints, part)
+    notice = ada.get_by_text(FAILED)
+    again = ada.get_by_role("button", name="Try again")
+    await expect(notice).to_be_visible()
+    async with ada.expect_response(f"**/bundle/{part}-*"):
         await again.click()
-        await expect(shown(ada, "hello")).to_be_visible()
-        await expect(notice).to_be_hidden()
-        await say(ada, "at last")
-        await expect(messages(ada)).to_have_count(2)
-        # Older browsers never ask for an address again that has failed.
-        assert len(set(refusal.asked)) == len(refusal.asked) > 2
+    await expect(notice).to_be_visible()
+    refusal.has_ended = True
+    await again.click()
+    await expect(shown(ada, "hello")).to_be_visible()
+    await expect(notice).to_be_hidden()
+    await say(ada, "at last")
+    await expect(messages(ada)).to_have_count(2)
+    # Older browsers never ask for an address again that has failed.
+    assert len(set(refusal.asked)) == len(refusal.asked) > 2
 
 
 async def test_a_click_waits_for_its_part(host: Host, ada: Page, complaints: Complaints) -> None:
     """Until then the rest of the chat works."""
-    complaints.excuse("404")
-    complaints.excuse("Failed to fetch dynamically imported module")
-    refusal = Refusal()
-    async with host.person("grace") as grace:
-        direct = await grace.get_or_create_conversation("ada")
-        await grace.send_message(direct.id, "hello")
-        await ada.route("**/bundle/view-message-acts-*", refusal.answer)
-        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
-        await act(messages(ada).first, "More actions")
-        await expect(ada.get_by_text(FAILED)).to_be_visible()
-        await say(ada, "still here")
-        await expect(messages(ada)).to_have_count(2)
-        refusal.has_ended = True
-        await ada.get_by_role("button", name="Try again").click()
-        await expect(ada.get_by_role("menuitem").first).to_be_focused()
+    refusal = await refused(host, ada, complaints, "view-message-acts")
+    await act(messages(ada).first, "More actions")
+    await expect(ada.get_by_text(FAILED)).to_be_visible()
+    await say(ada, "still here")
+    await expect(messages(ada)).to_have_count(2)
+    refusal.has_ended = True
+    await ada.get_by_role("button", name="Try again").click()
+    await expect(ada.get_by_role("menuitem").first).to_be_focused()
 
 
 async def test_nothing_moves_when_the_other_parts_come(visit: Visit, demo: Demo) -> None:

@@ -1,6 +1,6 @@
 /** The screen of archived conversations. */
 
-import { briefOf } from "../brief.js";
+import { rowTextOf } from "../brief.js";
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { Part } from "./part.js";
 import { Screen } from "./screen.js";
@@ -45,19 +45,15 @@ export class ArchiveScreen extends Part {
     const { conversation, message } = item;
     const { id, unreadCount, createdAt } = conversation;
     const at = message?.createdAt ?? createdAt;
+    const none = this.say("list.nothingSaid");
     const state = {
       ...{ item, at, unread: unreadCount, href: this.shell.places.hrefOf(id) },
       ...this.people.pictureOf(conversation),
       ago: this.texts.agoOf(at),
       title: this.people.titleOf(conversation),
-      preview: this.#previewOf(message),
+      preview: message ? rowTextOf(this.texts, this.people, conversation, message) : none,
     };
     return { key: id, Row: ArchivedRow, state };
-  }
-
-  #previewOf(message) {
-    if (!message) return this.say("list.nothingSaid");
-    return message.deletedAt ? this.say("list.deleted") : briefOf(this.texts, message);
   }
 
   async #restore(item) {

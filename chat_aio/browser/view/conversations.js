@@ -1,6 +1,6 @@
 /** The list of conversations. */
 
-import { briefOf, typingWords } from "../brief.js";
+import { rowTextOf, typingWords } from "../brief.js";
 import { element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { plainOf } from "../plain.js";
 import { icon } from "./icons.js";
@@ -112,13 +112,10 @@ export class ConversationList extends Part {
     return { kind: "message", preview: this.#previewOf(conversation) };
   }
 
-  #previewOf({ type, lastMessage, hasPreview }) {
-    if (!lastMessage) return hasPreview ? this.say("list.nothingSaid") : "";
-    const { senderId, deletedAt } = lastMessage;
-    const text = deletedAt ? this.say("list.deleted") : briefOf(this.texts, lastMessage);
-    const isOwn = senderId === this.store.userId;
-    if (type === "direct" && !isOwn) return text;
-    return this.say("list.preview", { isOwn, name: this.people.nameOf(senderId), text });
+  #previewOf(conversation) {
+    const { lastMessage, hasPreview } = conversation;
+    if (lastMessage) return rowTextOf(this.texts, this.people, conversation, lastMessage);
+    return hasPreview ? this.say("list.nothingSaid") : "";
   }
 
   #seen(entries) {

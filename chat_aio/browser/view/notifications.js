@@ -1,6 +1,6 @@
 /** The system's own notifications, for messages that come while the page is not looked at. */
 
-import { briefOf } from "../brief.js";
+import { rowTextOf } from "../brief.js";
 import { iconButton } from "./icons.js";
 import { Part } from "./part.js";
 
@@ -25,9 +25,7 @@ export class SystemNotifications extends Part {
     const isLoud = conversation.visibility === "public" && !isMeant;
     if (this.store.mutedIds.has(conversationId) || isLoud) return;
     const title = this.people.titleOf(conversation);
-    const text = briefOf(this.texts, message);
-    const said = { name: this.people.nameOf(senderId), text };
-    const body = conversation.type === "direct" ? text : this.say("list.preview", said);
+    const body = rowTextOf(this.texts, this.people, conversation, message);
     // One for each conversation: its newest message takes the place of the one before.
     const shown = new Notification(title, {
       ...{ body: body.slice(0, MOST_LETTERS), tag: conversationId },

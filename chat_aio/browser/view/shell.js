@@ -106,7 +106,7 @@ export class Shell {
   }
 }
 
-/** Not in all browsers there is a better sign. */
+/** Safari has no requestIdleCallback. */
 const idle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
 const PAGE = { main: "main", title: "h1", side: "complementary" };
 const EMBEDDED = { main: "section", title: "h2", side: "region" };
