@@ -87,7 +87,7 @@ async def test_a_key_is_for_one_of_them(host: Host, ada: Page) -> None:
     await ada.keyboard.press("Escape")
     await boxes.last.focus()
     await ada.keyboard.press("Control+k")
-    assert await ada.evaluate(DIALOGS) == [0, 1]
+    await ada.wait_for_function(f"({DIALOGS})().join() === '0,1'")
     await ada.keyboard.press("Escape")
     await ada.evaluate(
         "document.querySelectorAll('chat-aio').forEach((it) => { it.hidden = true; })"
