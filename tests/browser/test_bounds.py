@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.acting import become
+from tests.browser.acting import become, stop_time
 from tests.browser.conftest import Visit
+from tests.browser.embedding import MADE
+from tests.browser.embedding import ada as ada
+from tests.browser.hosting import Host
 from tests.browser.serving import Demo
 from tests.browser.test_element_threads import LIVE, MADE_IN_DEMO
 from tests.browser.test_window_races import SERVICE
@@ -196,3 +199,27 @@ async def test_in_a_hidden_tab_the_element_is_as_large_as_in_one_that_is_seen(
     log = page.get_by_role("log", name="Messages")
     await expect(log.get_by_text("number 559", exact=True)).to_be_in_viewport()
     assert (await numbers_in(log))[0] > 150
+
+
+async def test_a_hidden_tab_is_drawn_once_for_several_events(host: Host, ada: Page) -> None:
+    """What it knows is up to date, and a tab that becomes visible is drawn at once."""
+    chat = "document.querySelector('chat-aio')"
+    totals = "() => heard.filter(([type]) => type === 'chat-aio:unread').map(([, it]) => it.total)"
+    async with host.person("grace") as grace:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await grace.send_message(group.id, "first")
+        await ada.evaluate(MADE, [{"user": "ada"}, {}])
+        await expect(ada.get_by_role("link", name="Engines")).to_contain_text("1")
+        await ada.wait_for_function(f"{chat}.store.state().status === 'live'")
+        await stop_time(ada)
+        await become(ada, "hidden")
+        for count in (2, 3, 4):
+            await grace.send_message(group.id, f"message {count}")
+            await ada.wait_for_function(f"{chat}.store.state().unread === {count}")
+        assert (await ada.evaluate(totals))[-1] == 1
+        await ada.clock.run_for(300)
+        assert (await ada.evaluate(totals))[-2:] == [1, 4]
+        await grace.send_message(group.id, "the last one")
+        await ada.wait_for_function(f"{chat}.store.state().unread === 5")
+        await become(ada, "visible")
+        assert (await ada.evaluate(totals))[-2:] == [4, 5]
