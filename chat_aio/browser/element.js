@@ -242,15 +242,20 @@ export class ChatAio extends HTMLElement {
     const ending = this.#ending;
     const loading = new Loading(ending.signal);
     root.prepend(loading.node);
+    const hasList = given.features.includes("list");
     const load = () =>
-      Promise.all([textsIn(languageAt(this), this.#words), import("./view/chat-view.js")]);
+      Promise.all([
+        textsIn(languageAt(this), this.#words),
+        import("./view/chat-view.js"),
+        hasList ? import("./view/sidebar.js") : { Sidebar: null },
+      ]);
     // It is needed next: it need not wait for the list.
     if (given.opened) import("./view/talk.js").catch(() => {});
-    const [texts, { ChatView }] = await loading.part(load);
+    const [texts, { ChatView }, { Sidebar }] = await loading.part(load);
     loading.texts = texts;
     root.replaceChildren(loading.node);
     this.#view = ChatView.of(partsOf(/** @type {ChatStore} */ (this.#store)), chat, {
-      ...{ ...given, root, texts, loading, ending, listed: this.#people },
+      ...{ ...given, root, texts, loading, ending, Sidebar, listed: this.#people },
       again: () => this.#beginAnew(),
       isNamed: this.hasAttribute("features"),
     });

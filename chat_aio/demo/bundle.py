@@ -15,7 +15,7 @@ from chat_aio.web.static_file import KEPT, StaticFile
 STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')
 SCRIPT = re.compile(r'<script type="module" src="demo/static/([^"]+)"></script>')
 
-FIRST = ("demo/static/chat", "browser/view/chat-view")
+FIRST = ("demo/static/chat", "browser/view/chat-view", "browser/view/sidebar")
 """The parts that the page needs next: browsers load them together with the script."""
 
 

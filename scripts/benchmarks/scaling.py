@@ -52,19 +52,19 @@ class Load:
 class Costs:
     """The cost of each thing, in µs of CPU unless another unit is given."""
 
-    cpu_per_send: float = given(310, "Of the process that receives a message. For sizing.")
-    cpu_per_event: float = given(50, "Of a process without listeners. For sizing.")
-    cpu_per_heard_event: float = given(136, "Of a process with one listener. P13.")
-    cpu_per_delivery: float = given(9.3, "Of each further listener. P4.")
-    cpu_per_stream: float = given(3, "Heartbeats of a stream, in a second. P6.")
-    mongod_per_send: float = given(161, "Of mongod, one cursor included. P1 and for sizing.")
-    mongod_per_cursor: float = given(127, "Of mongod, an event for a further process. P1, P3b.")
+    cpu_per_send: float = given(186, "Of the process that receives a message. For sizing.")
+    cpu_per_event: float = given(43, "Of a process without listeners. For sizing.")
+    cpu_per_heard_event: float = given(181, "Of a process with one listener. P13.")
+    cpu_per_delivery: float = given(6.3, "Of each further listener. P4.")
+    cpu_per_stream: float = given(1.8, "Heartbeats of a stream, in a second. P6.")
+    mongod_per_send: float = given(168, "Of mongod, one cursor included. P1 and for sizing.")
+    mongod_per_cursor: float = given(137, "Of mongod, an event for a further process. P3d.")
     mongod_per_other_write: float = given(
-        12, "Of mongod, another program's document for each change stream. P24."
+        7.9, "Of mongod, another program's document for each change stream. P24."
     )
     ticks_per_second: float = given(0.2, "Events that prove a feed alive, of a process in use.")
-    hot_alone: float = given(2_098, "Sends/s of one process into one. P2.", allowed=ABOVE_ZERO)
-    hot_shared: float = given(1_399, "Sends/s of several into one. P3.", allowed=ABOVE_ZERO)
+    hot_alone: float = given(3_536, "Sends/s of one process into one. P2.", allowed=ABOVE_ZERO)
+    hot_shared: float = given(2_018, "Sends/s of several into one. P3.", allowed=ABOVE_ZERO)
 
 
 def processes_of_each(load: Load) -> float:

@@ -93,6 +93,18 @@ async def _pictures(photographer: Photographer, scene: Scene) -> None:
     await _is_complete(page)
     await photographer.shoot(page, "phone")
 
+    page = await photographer.open_host_page(ME, scene.group_id, scene.thread_id)
+    await _is_complete(page)
+    await photographer.shoot(page, "element-light")
+
+    page = await photographer.open_host_page(ME, scene.group_id, "details", scheme="dark")
+    await _is_complete(page)
+    await photographer.shoot(page, "element-dark")
+
+    page = await photographer.open_host_page(ME, scene.group_id, size=PHONE)
+    await _is_complete(page)
+    await photographer.shoot(page, "element-phone")
+
     page = await photographer.open(ME, "threads")
     await expect(page.locator("#threads li")).to_have_count(1)
     await photographer.shoot(page, "threads")

@@ -1,27 +1,33 @@
-"""Where a chat is shown: on the demo's page, and as an element in a page that has nothing else."""
+"""Where a chat is shown: on the demo's page, and as an element in a page that has nothing else. A
+module of tests that imports this `visit` plays each of its cases in both."""
+
+from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
-MADE = """async ([as, id]) => {
-  const { Chat } = await import("/browser/chat.js");
-  await import("/browser/element.js");
-  document.body.replaceChildren();
-  document.title = "A page";
+FEATURES = "details drafts emoji files inbox presence previews reports"
+BARE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<style>body {{ margin: 0; }} chat-aio {{ display: block; block-size: 100dvh; }}</style>
+<script type="module">
+  import {{ Chat }} from "/browser/chat.js";
+  import "/browser/element.js";
+  const as = location.hash.slice(1).split("/")[0];
+  const people = await (await fetch("/people")).json();
   const made = document.createElement("chat-aio");
-  made.people = await (await fetch("/people")).json();
-  made.chat = new Chat("/api/chat", { query: { as } });
-  made.setAttribute("features", "details drafts emoji files inbox presence previews reports");
-  made.setAttribute("address", as);
-  made.setAttribute("user", as);
+  Object.assign(made, {{ people, chat: new Chat("/api/chat", {{ query: {{ as }} }}) }});
+  for (const [name, value] of [["user", as], ["address", as], ["features", "{FEATURES}"]]) {{
+    made.setAttribute(name, value);
+  }}
   document.body.append(made);
-  made.style.blockSize = "100dvh";
-  if (id) await made.open(id);
-}"""
+</script>"""
+"""Who is logged in, and what is open, is in its address, as in that of the demo's page."""
 
 
 @pytest_asyncio.fixture(loop_scope="session", params=["page", "element"])
@@ -30,11 +36,16 @@ async def visit(
 ) -> Visit:
     """Open a chat as somebody: on the demo's page, and in an empty one of the same service."""
 
-    async def visited(user_id: str, conversation_id: str = "", **options: object) -> Page:
+    async def visited(user_id: str, conversation_id: str = "", **options: Any) -> Page:
         page = await open_page(**options)
-        await page.goto(f"http://127.0.0.1:{demo.port}/people")
-        await page.evaluate(MADE, [user_id, conversation_id])
+        await page.route("**/bare", answered)
+        place = f"{user_id}/{conversation_id}" if conversation_id else user_id
+        await page.goto(f"http://127.0.0.1:{demo.port}/bare#{place}")
         await expect(page.locator("#app")).to_have_attribute("data-status", "live")
         return page
 
     return visit if request.param == "page" else visited
+
+
+async def answered(route: Route) -> None:
+    await route.fulfill(body=BARE, content_type="text/html")

@@ -9,6 +9,7 @@ from playwright.async_api import expect
 from tests.browser import pairs
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
+from tests.browser.places import visit as visit
 from tests.browser.serving import Demo
 from tests.browser.test_layout import PHONE
 

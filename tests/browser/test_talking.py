@@ -3,16 +3,12 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import CHAT, become
+from tests.browser.acting import become, write
 from tests.browser.conftest import Visit
-from tests.browser.serving import Complaints, Demo
+from tests.browser.places import visit as visit
+from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-async def say(page: Page, body: str) -> None:
-    await page.get_by_label("Message", exact=True).fill(body)
-    await page.keyboard.press("Enter")
 
 
 def badge_of(page: Page, title: str) -> Locator:
@@ -25,60 +21,15 @@ async def test_messages_cross_both_ways(visit: Visit, demo: Demo) -> None:
     linus = await visit("linus", conversation_id)
     dennis = await visit("dennis", conversation_id)
 
-    await say(linus, "Is it you?")
+    await write(linus, "Is it you?")
     await expect(dennis.get_by_role("log")).to_contain_text("Is it you?")
-    await say(dennis, "It is me.")
+    await write(dennis, "It is me.")
     await expect(linus.get_by_role("log")).to_contain_text("It is me.")
 
     for page in (linus, dennis):
         await expect(page.locator(".message .body")).to_have_text(["Is it you?", "It is me."])
     await expect(linus.locator("[data-state=sent]")).to_have_count(2)
     assert await demo.bodies("linus", conversation_id) == ["Is it you?", "It is me."]
-
-
-async def test_a_new_direct_conversation_comes_with_its_first_message(visit: Visit) -> None:
-    dennis = await visit("dennis")
-    linus = await visit("linus")
-    await linus.get_by_role("button", name="New message").click()
-    await linus.get_by_role("dialog").get_by_role("button", name="Dennis").click()
-    await expect(linus.get_by_role("heading", name="Dennis")).to_be_visible()
-
-    await say(linus, "Hello there")
-
-    row = dennis.get_by_role("link", name="Linus")
-    await expect(row).to_contain_text("Hello there")
-    await expect(row).to_contain_text("1 unread")
-
-
-async def test_a_group_appears_at_those_who_are_in_it(visit: Visit) -> None:
-    dennis, margaret = await visit("dennis"), await visit("margaret")
-    linus = await visit("linus")
-    await linus.get_by_role("button", name="New group").click()
-    await linus.get_by_role("dialog").get_by_label("Name").fill("Kernel")
-    await linus.get_by_role("checkbox", name="Dennis").check()
-    await linus.get_by_role("button", name="Create group").click()
-
-    await expect(linus.get_by_role("heading", name="Kernel")).to_be_visible()
-    await expect(linus.locator("#subtitle")).to_have_text("2 people: you, Dennis")
-    await expect(dennis.get_by_role("link", name="Kernel")).to_be_visible()
-    await say(linus, "First things first")
-    await expect(dennis.get_by_role("link", name="Kernel")).to_contain_text("Linus: First things")
-    await expect(margaret.get_by_role("link", name="Kernel")).to_have_count(0)
-
-
-async def test_a_group_that_is_refused_says_why(visit: Visit, complaints: Complaints) -> None:
-    complaints.excuse("400")
-    linus = await visit("linus")
-    await linus.get_by_role("button", name="New group").click()
-    await linus.evaluate(f"{CHAT}.querySelector('dialog [name=name]').removeAttribute('maxlength')")
-    await linus.get_by_role("dialog").get_by_label("Name").fill("x" * 201)
-    await linus.get_by_role("dialog").get_by_label("Dennis").check()
-    await linus.get_by_role("button", name="Create group").click()
-
-    await expect(linus.get_by_role("dialog").get_by_role("alert")).to_have_text(
-        "The service did not accept this."
-    )
-    await expect(linus.get_by_role("dialog")).to_be_visible()
 
 
 async def test_enter_sends_and_shift_enter_begins_a_line(visit: Visit, demo: Demo) -> None:
@@ -115,7 +66,6 @@ async def test_unread_messages_are_counted_until_they_are_read(visit: Visit, dem
     dennis = await visit("dennis")
     badge = badge_of(dennis, "Linus")
     await expect(badge).to_have_text("1 unread")
-    await expect(dennis).to_have_title("(4) Dennis")
 
     await demo.send("linus", conversation_id, "two", "three")
     await expect(badge).to_have_text("3 unread")
@@ -154,7 +104,6 @@ async def test_a_window_that_is_not_looked_at_reads_nothing(visit: Visit, demo: 
     await become(dennis, "hidden")
     await demo.send("linus", conversation_id, "are you there?")
     await expect(badge_of(dennis, "Linus")).to_have_text("1 unread")
-    await expect(dennis).to_have_title("(4) Linus · Dennis")
     assert await demo.unread("dennis", conversation_id) == 1
 
     async with dennis.expect_response("**/read?*"):

@@ -5,9 +5,8 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.acting import choose, main_list, message, write
 from tests.browser.conftest import Visit
-from tests.browser.embedding import MADE, shown
 from tests.browser.fonts import BOTH_FONTS
-from tests.browser.hosting import Host
+from tests.browser.places import visit as visit
 from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,22 +22,7 @@ HEIGHT_OF_UNREAD = """
       return [log.scrollHeight - line.offsetTop + margin, innerHeight - log.clientHeight];
     }
 """
-HEIGHT_IN_THE_ELEMENT = """
-    (log) => {
-      const { host } = log.getRootNode();
-      const line = log.querySelector(".unread-mark");
-      const margin = parseFloat(getComputedStyle(line).scrollMarginTop);
-      return [log.scrollHeight - line.offsetTop + margin, host.clientHeight - log.clientHeight];
-    }
-"""
-"""The unread messages, and what the window or the element has besides the log."""
-STYLED = """
-    (height) => {
-      const sheet = new CSSStyleSheet();
-      sheet.replaceSync(`chat-aio { block-size: ${height}px; }`);
-      document.adoptedStyleSheets = [sheet];
-    }
-"""
+"""The unread messages, and what the window has besides the log."""
 DISTANCE = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight"
 
 
@@ -50,7 +34,7 @@ async def changed(page: Page) -> None:
 
 
 @BELOW_PX
-async def test_on_the_page(visit: Visit, demo: Demo, below: int) -> None:
+async def test_it_stays_in_view(visit: Visit, demo: Demo, below: int) -> None:
     place = await demo.group("dennis", "linus", "grace", name="Ship")
     await demo.fill(place, [("dennis", f"message {number}") for number in range(40)])
     for reader in ("linus", "grace"):
@@ -81,38 +65,6 @@ async def stays_at_its_line(page: Page, log: Locator, line: Locator) -> None:
     assert await log.evaluate(DISTANCE) > 0
     await changed(page)
     await expect(line).to_be_in_viewport()
-
-
-@BELOW_PX
-async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
-    page = await open_page()
-    await host.empty(page, "ada")
-    async with host.person("grace") as grace, host.person("ada") as ada:
-        group = await grace.create_group_conversation(user_ids=["ada"], name="Ship")
-        for number in range(10):
-            sent = await grace.send_message(group.id, f"message {number}")
-        await ada.mark_read(group.id, sent.id)
-        for number in range(UNREAD):
-            await grace.send_message(group.id, f"news {number}")
-        made = [{"user": "ada", "conversation": group.id}, {}]
-        log, line = page.get_by_role("log", name="Messages"), page.locator(".unread-mark")
-        await page.evaluate(MADE, made)
-        await expect(line).to_be_in_viewport()
-        size = await log.evaluate(HEIGHT_IN_THE_ELEMENT)
-        await page.locator("chat-aio").evaluate("(element) => element.remove()")
-        # The height is there before the element: then it opens with it.
-        await page.evaluate(STYLED, round(sum(size)) - below)
-        await page.evaluate(MADE, made)
-        await stays_at_its_line(page, log, line)
-
-        await grace.send_message(group.id, "one more")
-        await expect(shown(page, "one more")).to_be_attached()
-        await stays_at_its_line(page, log, line)
-
-        await page.get_by_role("button", name="to the newest message").click()
-        await expect(shown(page, "one more")).to_be_in_viewport(ratio=1)
-        await grace.send_message(group.id, "the end")
-        await expect(shown(page, "the end")).to_be_in_viewport(ratio=1)
 
 
 @BOTH_FONTS

@@ -1,9 +1,8 @@
 /**
- * The views of one user's chat, and what leads from one to the other: the list is there at once, all
- * else when it is loaded.
+ * The views of one user's chat, and what leads from one to the other: the list, if there is one, is
+ * there at once, all else when it is loaded.
  */
 
-import { element } from "../dom.js";
 import { FileSources } from "../file-sources.js";
 import { JoinRequests } from "../join-requests.js";
 import { People } from "../people.js";
@@ -11,14 +10,11 @@ import { NO_PRESENCE } from "../presence.js";
 import { UnlistedConversations } from "../unlisted-conversations.js";
 import { Banned } from "./banned.js";
 import { ConnectionBanner } from "./connection-banner.js";
-import { ConversationList } from "./conversations.js";
 import { DetailsLink } from "./details-link.js";
 import { Frame } from "./frame.js";
 import { SystemNotifications } from "./notifications.js";
 import { Part } from "./part.js";
-import { SearchBox } from "./search-box.js";
 import { Shell } from "./shell.js";
-import { Sidebar } from "./sidebar.js";
 import "../style/people.js";
 import "../style/list.js";
 import "../style/conversation.js";
@@ -33,8 +29,6 @@ export class ChatView extends Part {
   #unlisted;
   #frame;
   #sidebar = null;
-  #list = null;
-  #search = null;
   #detailsLink = null;
   #notifications = null;
   #banner;
@@ -56,19 +50,21 @@ export class ChatView extends Part {
 
   /**
    * The views with the shell that they share, of the parts of a ChatStore. `listed` are the people of
-   * the host, `isNamed` says whether it names the features, `view` is the wanted one.
+   * the host, `isNamed` says whether it names the features, `view` is the wanted one, `Sidebar` is
+   * null where no list is shown.
    */
-  static of({ store, session, users }, chat, { view, listed, isNamed, opened, again, ...shared }) {
+  static of({ store, session, users }, chat, { view, listed, isNamed, ...given }) {
+    const { Sidebar, opened, again, ...shared } = given;
     const isModerator = listed.length === 0 && isNamed && shared.features.includes("moderation");
     const people = new People(store, users, shared.texts, { listed, isModerator });
     const sources = new FileSources(chat);
     const shell = new Shell({ ...shared, store, people, sources, isPage: view === "full" });
-    return new ChatView(shell, chat, session, { opened, again });
+    return new ChatView(shell, chat, session, { Sidebar, opened, again });
   }
 
   /** `session` is that of the shell's store; `opened` resolves when the first conversation is open;
    * `again()` starts again, after a ban. */
-  constructor(shell, chat, session, { opened, again }) {
+  constructor(shell, chat, session, { Sidebar, opened, again }) {
     super(shell);
     this.#beginning = opened;
     this.#chat = chat;
@@ -77,10 +73,10 @@ export class ChatView extends Part {
     this.#unlisted = new UnlistedConversations(chat, this.store);
     this.#makeLater();
     this.#makeParts();
-    if (shell.has("list")) this.#makeSidebar();
+    if (Sidebar) this.#sidebar = this.#makeSidebar(Sidebar);
     this.#frame = new Frame(shell, {
       sidebar: this.#sidebar?.node ?? null,
-      tools: [this.#detailsLink?.node, this.#search?.opener],
+      tools: [this.#detailsLink?.node, this.#sidebar?.search?.opener],
       presence: this.#presence,
     });
     this.#banned = new Banned(shell, again);
@@ -147,7 +143,6 @@ export class ChatView extends Part {
     this.#frame.show();
     this.#banner.show();
     this.#sidebar?.show();
-    this.#list?.show();
     this.#detailsLink?.show();
     for (const view of this.#loaded) view.show();
     this.#talk.now?.show();
@@ -193,12 +188,12 @@ export class ChatView extends Part {
 
   get #findingNeeds() {
     return {
-      box: this.#search,
+      box: this.#sidebar.search,
       unlisted: this.#unlisted,
       goToPerson: (userId) => this.#tryPerson(userId),
       searching: ({ isActive, isSearching }) => {
         this.#frame.showSearching(isSearching);
-        this.#list.node.hidden = isActive;
+        this.#sidebar.showList(!isActive);
       },
     };
   }
@@ -210,14 +205,13 @@ export class ChatView extends Part {
       this.#detailsLink = new DetailsLink(shell, this.#waiting);
     }
     if (shell.has("notifications")) this.#notifications = new SystemNotifications(shell);
-    if (this.#finding) this.#search = new SearchBox(shell, this.#finding);
     this.#banner = new ConnectionBanner(shell, {
       reconnect: () => this.#session.reconnect(),
       focus: () => this.#talk.now?.composer.focus(),
     });
   }
 
-  #makeSidebar() {
+  #makeSidebar(Sidebar) {
     const { shell } = this;
     const session = this.#session;
     const writing = shell.late(() => import("./dialogs.js"), ({ DirectDialog }) =>
@@ -230,25 +224,20 @@ export class ChatView extends Part {
       await this.#talk.get();
       (await late.get()).open(...given);
     };
-    this.#sidebar = new Sidebar(shell);
-    const lists = {
-      before: this.#sidebar.shortcutsTo(this.#screens),
-      after: [element("slot", { name: "list-end" })],
-    };
-    this.#list = new ConversationList(shell, lists, {
-      presence: this.#presence,
-      waiting: this.#waiting,
-      typing: session.typing,
-      unsent: shell.unsent,
-      preview: (id) => session.loadPreview(id),
-      more: () => session.loadMoreConversations(),
-      openMenu: (...given) => open(menu, ...given),
-    });
-    this.#sidebar.fill({
-      list: this.#list.node,
-      search: this.#search,
+    return new Sidebar(shell, {
+      screens: Object.keys(this.#screens),
+      finding: this.#finding,
       tools: this.#notifications ? [this.#notifications.button] : [],
       acts: { writeTo: () => open(writing), makeGroup: () => open(this.#groups) },
+      rows: {
+        presence: this.#presence,
+        waiting: this.#waiting,
+        typing: session.typing,
+        unsent: shell.unsent,
+        preview: (id) => session.loadPreview(id),
+        more: () => session.loadMoreConversations(),
+        openMenu: (...given) => open(menu, ...given),
+      },
     });
   }
 
@@ -316,7 +305,7 @@ export class ChatView extends Part {
     const isSame = conversationId === left;
     const talk = this.#talk.now;
     if (elsewhere !== null) this.#screen(elsewhere).focus();
-    else if (conversationId === null) this.#list?.focus(left);
+    else if (conversationId === null) this.#sidebar?.focus(left);
     else if (isDetails) this.#groups.now?.details?.focus();
     else if (isSame && wasDetails) this.#detailsLink?.node.focus();
     else if (isSame && leftRoot !== null && rootId === null) talk.focusBefore(this.#from);

@@ -1,8 +1,10 @@
 /** At the side: the user and the connection, the search, the list, and what leads elsewhere. */
 
 import { element, setAttribute, setAvatar, setText } from "../dom.js";
+import { ConversationList } from "./conversations.js";
 import { icon, iconButton } from "./icons.js";
 import { Part } from "./part.js";
+import { SearchBox } from "./search-box.js";
 
 /** They lead to the screens that there are. */
 const shortcutsIn = ({ say }) => [
@@ -19,27 +21,27 @@ export class Sidebar extends Part {
   #status = element("p", { id: "status", class: "status", role: "status" });
   #notice = element("p", { id: "notice", class: "notice", role: "alert" });
   #shortcuts = new Map();
+  #list;
+  /** The box of the search, or null. */
+  search;
   node;
 
-  constructor(shell) {
+  /**
+   * `screens` has the names of the screens, `finding` loads the search, if there is one, `tools` are
+   * further buttons, `acts` {writeTo(), makeGroup()}, `rows` what the rows of the list need.
+   */
+  constructor(shell, { screens, finding, tools, acts, rows }) {
     super(shell);
     const label = shell.isPage && this.say("frame.overview");
-    const fields = { id: "sidebar", class: "sidebar", part: "sidebar", "aria-label": label };
-    this.node = element("div", fields);
-  }
-
-  /** The links to `screens`, which lie above the list. */
-  shortcutsTo(screens) {
-    const isMeant = ({ name }) => name in screens && (name !== "moderation" || this.people.isModerator);
-    const wanted = shortcutsIn(this.texts).filter(isMeant);
-    for (const shortcut of wanted) this.#shortcuts.set(shortcut.name, this.#shortcut(shortcut));
-    return [...this.#shortcuts.values()].map(({ link }) => link);
-  }
-
-  /** `tools` are further buttons, `acts` {writeTo(), makeGroup()}. */
-  fill({ list, search, tools, acts }) {
-    const above = this.shell.isPage ? [this.#bar(tools, acts)] : tools;
-    this.node.append(...above, this.#notice, ...(search?.nodes ?? []), list);
+    const above = shell.isPage ? [this.#bar(tools, acts)] : tools;
+    const shown = { before: this.#shortcutsTo(screens), after: [element("slot", { name: "list-end" })] };
+    this.#list = new ConversationList(shell, shown, rows);
+    this.search = finding && new SearchBox(shell, finding);
+    this.node = element(
+      "div",
+      { id: "sidebar", class: "sidebar", part: "sidebar", "aria-label": label },
+      ...[...above, this.#notice, ...(this.search?.nodes ?? []), this.#list.node],
+    );
   }
 
   show() {
@@ -50,6 +52,17 @@ export class Sidebar extends Part {
     setText(this.#status, STATUS[status](this.texts));
     setText(this.#name, this.people.nameOf(userId));
     setAvatar(this.#avatar, this.people.pictureOfPerson(userId));
+    this.#list.show();
+  }
+
+  /** Focus the row of a conversation. */
+  focus(conversationId) {
+    this.#list.focus(conversationId);
+  }
+
+  /** The results of a search are shown in place of the list. */
+  showList(isShown) {
+    this.#list.node.hidden = !isShown;
   }
 
   /** Say something that is not about one place; an empty text takes it away. What the reader has
@@ -65,6 +78,15 @@ export class Sidebar extends Part {
     if (!badge) return;
     setText(count, words);
     badge.hidden = words === "";
+  }
+
+  /** The links to the screens, which lie above the list. */
+  #shortcutsTo(screens) {
+    const isMeant = ({ name }) =>
+      screens.includes(name) && (name !== "moderation" || this.people.isModerator);
+    const wanted = shortcutsIn(this.texts).filter(isMeant);
+    for (const shortcut of wanted) this.#shortcuts.set(shortcut.name, this.#shortcut(shortcut));
+    return [...this.#shortcuts.values()].map(({ link }) => link);
   }
 
   #bar(tools, acts) {
