@@ -6,10 +6,9 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from chat_aio.demo import application
-from tests.browser.acting import main_list, message, stop_time
+from tests.browser.acting import main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
-from tests.browser.test_talking import say
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -31,17 +30,17 @@ async def test_what_is_sent_meanwhile_arrives(
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id)
     dennis = await visit("dennis", conversation_id, port=cable.port)
-    await say(linus, "before")
+    await write(linus, "before")
     await expect(dennis.get_by_role("log")).to_contain_text("before")
 
     await cable.cut()
     await expect(dennis.locator("#status")).to_have_text("Reconnecting…")
-    await say(linus, "meanwhile")
+    await write(linus, "meanwhile")
     group_id = await demo.group("margaret", "dennis", name="Meanwhile")
     await demo.send("margaret", group_id, "welcome")
     await cable.mend()
     await is_back(dennis)
-    await say(linus, "after")
+    await write(linus, "after")
 
     bodies = dennis.locator(".message .body")
     await expect(bodies).to_have_text(["before", "meanwhile", "after"])
@@ -58,9 +57,9 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
     dennis = await visit("dennis", conversation_id, port=cable.port)
     await expect(dennis.get_by_text("This is the beginning")).to_be_attached()
     await cable.cut()
-    await say(dennis, "one")
-    await say(dennis, "two")
-    await say(dennis, "never mind")
+    await write(dennis, "one")
+    await write(dennis, "two")
+    await write(dennis, "never mind")
     await expect(dennis.locator("[data-state=waiting]")).to_have_count(3)
     await dennis.get_by_role("button", name="Discard").last.click()
     await cable.mend()
@@ -87,7 +86,7 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
         await route.abort()
 
     await linus.route("**/messages?as=linus", lose_answer, times=TRIES)
-    await say(linus, "only once")
+    await write(linus, "only once")
     await expect(linus.locator("[data-state=waiting]")).to_be_visible()
     await linus.get_by_role("button", name="Try now").click()
 
@@ -189,7 +188,7 @@ async def test_what_waits_is_not_called_unsent(
     linus = await visit("linus", place)
     await linus.context.set_offline(True)
     await expect(linus.locator("#app")).to_have_attribute("data-status", "reconnecting")
-    await say(linus, "hello")
+    await write(linus, "hello")
     said = message(main_list(linus), "hello")
     await expect(said).to_contain_text("Waiting for the connection…")
     await expect(said).not_to_contain_text("Not sent")
