@@ -220,7 +220,9 @@ async def _page(
     last = standing = None
     if "lastMessage" in include:
         hidden = {name: count.hidden for name, count in unread.items() if count.hidden}
-        last, covered = await _last_messages(context, user_id, names, hidden)
+        seqs = {name: heads[name]["seq"] for name in names if name in heads}
+        newest = await newest_ids(context.database, names, seqs)
+        last, covered = await _last_messages(context, user_id, names, newest, hidden)
         rows = rows[:covered]
     if "unread" in include:
         first = await first_unread(context.database, user_id, unread)
@@ -289,11 +291,14 @@ async def _unread(
 
 
 async def _last_messages(
-    context: Context, user_id: str, conversation_ids: Sequence[str], hidden: Hidden
+    context: Context,
+    user_id: str,
+    conversation_ids: Sequence[str],
+    newest: Mapping[str, str],
+    hidden: Hidden,
 ) -> tuple[MessageList, int]:
-    """The newest message of each conversation, as far as the user may read it, up to about 4 MiB of
-    BSON; and how many of the conversations were covered."""
-    newest = await newest_ids(context.database, conversation_ids)
+    """The `newest` message of each conversation, as far as the user may read it, up to about 4 MiB
+    of BSON; and how many of the conversations were covered."""
     documents: list[MessageDocument] = []
     covered = stored_bytes = 0
     while covered < len(conversation_ids) and stored_bytes < MOST_BYTES:

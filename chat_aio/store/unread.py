@@ -28,6 +28,8 @@ from chat_aio.store.mapping import UNSET_VIEW, view_from, viewed_conversation_fr
 from chat_aio.store.pipelines import union
 from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, known, own_behind
 
+NUMBER_INDEX = "conversation_seq"
+
 KEPT_FROM = 1_000
 
 MOST_COUNTED = 100
@@ -205,10 +207,16 @@ async def _keep(
             await database.write(lambda: database.conversations.bulk_write(updates, ordered=False))
 
 
-async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dict[str, str]:
-    """The id of the newest message in the main list of each conversation, if there is one."""
-    if not conversation_ids:
-        return {}
+async def newest_ids(
+    database: Database, conversation_ids: Sequence[str], seqs: Mapping[str, int]
+) -> dict[str, str]:
+    """The id of the newest message in the main list of each conversation, if there is one. `seqs`
+    are the newest numbers of the conversations, as far as they are known."""
+    found = await _ids_in_main(database, seqs)
+    # The newest number is that of a reply in a thread, or its message has been removed.
+    left = [name for name in conversation_ids if name not in found and seqs.get(name) != 0]
+    if not left:
+        return found
     # A branch for each conversation reads one entry of the index; a `$group` over all of them
     # would read every message.
     pipelines: list[list[dict[str, Any]]] = [
@@ -218,10 +226,33 @@ async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dic
             {"$limit": 1},
             {"$project": {"in": {"$literal": conversation_id}}},
         ]
-        for conversation_id in conversation_ids
+        for conversation_id in left
     ]
     rows = await database.aggregate(database.messages, union(database.messages, pipelines))
-    return {row["in"]: row["_id"] for row in rows}
+    return found | {row["in"]: row["_id"] for row in rows}
+
+
+async def _ids_in_main(database: Database, seqs: Mapping[str, int]) -> dict[str, str]:
+    """The ids of the messages with these numbers that are in the main list of their
+    conversation."""
+    branches = [
+        {
+            "conversationId": name,
+            "seq": {"$eq": seq, "$type": shapes.WHOLE},
+            "timelines": name,
+        }
+        for name, seq in seqs.items()
+        if seq
+    ]
+    if not branches:
+        return {}
+    # With the index named, the branches are not planned one by one.
+    rows = await database.read(
+        lambda: database.messages.find(
+            {"$or": branches}, {"conversationId": 1}, hint=NUMBER_INDEX
+        ).to_list(None)
+    )
+    return {row["conversationId"]: row["_id"] for row in rows}
 
 
 async def first_unread(
