@@ -141,7 +141,8 @@ export class ChatStore {
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...more }) {
     const { hasDrafts = false, hasInbox = false } = more;
     // For the views of the element: all that a session has to say, and parts of lists.
-    const { listeners = {}, keepsNewest = true, ...listing } = /** @type {any} */ (more);
+    const { listeners = {}, isListShown, ...others } = /** @type {any} */ (more);
+    const { keepsNewest = true, ...listing } = others;
     const { hasViews, isListedEmpty } = listing;
     this.#chat = chat;
     this.userId = userId;
@@ -151,7 +152,7 @@ export class ChatStore {
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
       ...{ onJoinRequest: () => {}, onBan: () => {}, onReports: () => {}, ...listeners },
-      ...{ onMessage, hasDrafts },
+      ...{ onMessage, hasDrafts, isListShown },
       onUsers: (/** @type {{[userId: string]: User}} */ users) => this.#users.learn(users),
       onGone: (/** @type {Conversation | null} */ gone, /** @type {any} */ by) => {
         onGone(gone?.id ?? null);

@@ -214,6 +214,7 @@ export class ChatAio extends HTMLElement {
       onMessage: (message) => this.#received(message),
       .../** @type {any} */ ({
         keepsNewest: false,
+        isListShown: features.includes("list"),
         hasViews: features.includes("inbox"),
         isListedEmpty: (/** @type {string} */ id) => unsent.textIn(id) !== "",
         listeners: this.#listeners,

@@ -37,6 +37,7 @@ export class Session {
   #onMessage;
   #onOpened;
   #onEvent;
+  #isListShown;
   #firstSync = null;
   #isSignedOut = false;
   /** The status of the stream, which may notice late that the browser is offline. */
@@ -66,7 +67,7 @@ export class Session {
    * message that is not visible to the reader, `onRefused(draft, error)` each failed send.
    * `onOpened()` is called when the stream has opened and the list has arrived, at first or again,
    * `onEvent(event)` with each event that has a message.
-   * `hasDrafts`: whether the service has the plugin.
+   * `hasDrafts`: whether the service has the plugin. `isListShown`: whether the list is shown.
    */
   constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...optional }) {
     this.#chat = chat;
@@ -76,7 +77,8 @@ export class Session {
     this.#onBan = onBan;
     this.#onReports = onReports;
     const { onUsers = () => {}, onMessage = () => {}, onRefused, hasDrafts = true } = optional;
-    const { onOpened = () => {}, onEvent = () => {} } = optional;
+    const { onOpened = () => {}, onEvent = () => {}, isListShown = true } = optional;
+    this.#isListShown = isListShown;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
     this.#onOpened = onOpened;
@@ -111,11 +113,11 @@ export class Session {
   }
 
   /** The list is fetched once the stream is open, so that nothing is missed in between; where that
-   * takes a while, also at once. */
+   * takes a while, and the list is shown, also at once. */
   start() {
     this.#store.set({ isBanned: false });
     this.#fetches.start();
-    this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
+    if (this.#isListShown) this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.sender.open();
     globalThis.addEventListener?.("online", this.#online);
     globalThis.addEventListener?.("offline", this.#offline);

@@ -32,6 +32,7 @@ OPTIONS = Options(
     moderation_tools=True,
     prefix_search=True,
     search_filters=True,
+    gzip=True,
 )
 """All that a page can show."""
 
