@@ -179,6 +179,24 @@ async def test_the_frame_is_there_before_its_parts(host: Host, ada: Page) -> Non
     assert await side.bounding_box() == before
 
 
+async def test_one_conversation_comes_before_the_list(host: Host, ada: Page) -> None:
+    """However long the stream takes, which the list waits for."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "hello")
+    asked: list[str] = []
+    ada.on("request", lambda request: asked.append(request.url))
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await ada.route("**/stream?*", held.put)
+    await ada.clock.install()
+    await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    await expect(shown(ada, "hello")).to_be_visible()
+    await ada.clock.run_for(1_000)
+    assert [url for url in asked if "/conversations?" in url] == []
+    async with ada.expect_response("**/conversations?*"):
+        await (await held.get()).continue_()
+
+
 async def test_a_name_of_an_emoji_is_known_when_it_is_sent(host: Host, ada: Page) -> None:
     """However long their names take."""
     async with host.person("grace") as grace:
