@@ -19,7 +19,7 @@ run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-long: $(READY)  ## what takes minutes: long histories, outages for minutes, large files
+test-long: $(READY)  ## what takes minutes: chaos, long histories, outages, large files
 	$(BIN)/python -m pytest $(SPREAD) -m long
 
 quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves
