@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	@$(BIN)/chat-aio demo
 
-test: $(READY)  ## all tests, over a real mongod of their own
+test: $(READY)  ## the tests but the long ones, over a real mongod that they start
 	$(BIN)/python -m pytest $(SPREAD)
 
 test-long: $(READY)  ## what takes minutes: chaos, long histories, outages, large files
