@@ -34,6 +34,9 @@ OPTIONS = (
         "enableTestCommands=1",
         "--setParameter",
         "diagnosticDataCollectionEnabled=0",
+        # Rows of tests are as old as a test needs them: none is removed for its age meanwhile.
+        "--setParameter",
+        "ttlMonitorEnabled=false",
     ),
     *("--wiredTigerCacheSizeGB", "1", "--oplogSize", "512"),
     # Hundreds of databases, each used for a second: their files must not be held open for minutes.
