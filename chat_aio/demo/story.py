@@ -15,7 +15,7 @@ TALKING = [user_id for user_id in NAMES if user_id != ASSISTANT]
 IDS = {name: user_id for user_id, name in NAMES.items()}
 MENTION = re.compile(rf"@({'|'.join(IDS)})\b")
 
-TOPIC = "A tour: each message shows what it tells of"
+TOPIC = "A tour: each message shows a feature"
 WELCOME = """\
 Welcome! Here are five people, an assistant and a real MongoDB, all on your own machine. Open a \
 second window as somebody else and write: it arrives at once. This message is pinned, so you find \
@@ -46,7 +46,7 @@ Nothing:
 
 More of change streams: https://www.mongodb.com/docs/manual/changeStreams/"""
 THREAD = """\
-What do we do about the alarm 1202? Let us talk about it in a thread: it stands beside the \
+What do we do about the alarm 1202? Let us talk about it in a thread: it opens next to the \
 channel and does not fill it."""
 REPLIES = (
     ("linus", "What does it mean?"),
@@ -61,7 +61,7 @@ REPORTED = """\
 @Ada you are the moderator, and a report waits for you: see Moderation, above your conversations. \
 The others do not have it, so come back as Ada to look."""
 FILTER = """\
-@Margaret you asked about advertising: there is a filter. Write “free” and “money” beside each \
+@Margaret you asked about advertising: there is a filter. Write “free” and “money” next to each \
 other, and your message waits until Ada releases it."""
 ASSISTED = """\
 And Eliza is an assistant. Write to her, or mention her here with @: you read her answer while she \

@@ -15,7 +15,8 @@ PHONE = {
 }
 HOST_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Workshop</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<style>body { margin: 0; display: grid; grid-template-rows: auto 1fr; block-size: 100dvh; }
+<style>:root { color-scheme: light dark; }
+body { margin: 0; display: grid; grid-template-rows: auto 1fr; block-size: 100dvh; }
 h1 { margin: 0; padding: .75rem 1rem; background: #2b3a55; color: #fff; font: 600 1rem sans-serif; }
 chat-aio { block-size: auto; min-block-size: 0; }</style>
 <h1>Workshop</h1>

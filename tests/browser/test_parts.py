@@ -220,6 +220,24 @@ async def test_the_search_has_what_was_typed_before_it_was_there(visit: Visit, d
     await expect(linus.locator("#results")).to_contain_text("Found a moth")
 
 
+async def test_the_palette_has_what_was_typed_before_it_was_there(visit: Visit, demo: Demo) -> None:
+    """The composer, which has the focus until then, has none of it."""
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await linus.route("**/bundle/browser-view-finding-*", held.put)
+    await linus.reload()
+    await expect(linus.get_by_label("Message", exact=True)).to_be_focused()
+    await linus.keyboard.press("Control+k")
+    await linus.keyboard.type("engy")
+    await linus.keyboard.press("Backspace")
+    await linus.keyboard.type("ine")
+    await (await held.get()).continue_()
+    await expect(linus.get_by_role("combobox", name="Go to")).to_have_value("engine")
+    await expect(linus.locator("#palette-found")).to_contain_text("Engine room")
+    await linus.keyboard.press("Escape")
+    await expect(linus.get_by_label("Message", exact=True)).to_have_value("")
+
+
 async def test_a_screen_that_is_opened_by_its_address_waits_for_its_part(
     visit: Visit, demo: Demo
 ) -> None:

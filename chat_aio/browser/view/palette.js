@@ -41,9 +41,10 @@ export class Palette extends Part {
     closeFromBeside(this.#dialog);
   }
 
-  open() {
+  /** `typed` is already in the field. */
+  open(typed) {
     if (this.shell.root.querySelector("dialog[open]")) return;
-    this.#input.value = "";
+    this.#input.value = typed;
     this.#dialog.showModal();
     this.#find();
   }

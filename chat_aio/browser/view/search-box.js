@@ -14,6 +14,8 @@ export class SearchBox extends Part {
   scope = element("input", { id: "scope", type: "checkbox" });
   #scopeWords = element("span");
   #finding;
+  /** What has been typed since Ctrl+K, while the palette is being loaded. */
+  #typed = null;
   #label = element(
     "label",
     { id: "scope-label", class: "check", hidden: true },
@@ -55,10 +57,23 @@ export class SearchBox extends Part {
 
   /** Ctrl+K. */
   async #pressedAnywhere(event) {
+    if (this.#typed !== null) return this.#type(event);
     const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
     if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return;
     event.preventDefault();
-    (await this.#finding.get()).palette.open();
+    this.#typed = "";
+    await this.#finding.fetch();
+    const typed = this.#typed;
+    this.#typed = null;
+    (await this.#finding.get()).palette.open(typed);
+  }
+
+  /** A key that is meant for the palette. */
+  #type(event) {
+    const { key, ctrlKey, metaKey, altKey } = event;
+    if (ctrlKey || metaKey || altKey || (key.length > 1 && key !== "Backspace")) return;
+    event.preventDefault();
+    this.#typed = key === "Backspace" ? this.#typed.slice(0, -1) : this.#typed + key;
   }
 
   /** Of several chats in a page, the one with the focus is meant, or the first visible one. */
