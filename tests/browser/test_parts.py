@@ -59,6 +59,36 @@ async def refused(host: Host, ada: Page, complaints: Complaints, part: str) -> R
     return refusal
 
 
+class Held:
+    """Requests of a page for a part, which wait until they are let through."""
+
+    def __init__(self) -> None:
+        self._routes: list[Route] = []
+        self._is_asked, self._has_ended = asyncio.Event(), False
+
+    async def answer(self, route: Route) -> None:
+        if self._has_ended:
+            await route.continue_()
+        else:
+            self._routes.append(route)
+            self._is_asked.set()
+
+    async def end(self) -> None:
+        """Once there is one. It may be a request of the page before it was loaded again."""
+        await self._is_asked.wait()
+        self._has_ended = True
+        for route in self._routes:
+            await route.continue_()
+
+
+async def held_part(page: Page, part: str) -> Held:
+    """The page is loaded again, and waits for a part."""
+    held = Held()
+    await page.route(f"**/bundle/browser-view-{part}-*", held.answer)
+    await page.reload()
+    return held
+
+
 async def test_parts_are_loaded_when_they_are_needed(host: Host, ada: Page) -> None:
     """Where a user saves data, only then."""
     async with host.person("grace") as grace:
@@ -141,14 +171,12 @@ async def test_a_click_waits_for_its_part(host: Host, ada: Page, complaints: Com
 async def test_nothing_moves_when_the_other_parts_come(visit: Visit, demo: Demo) -> None:
     """The list looks as it will from the start."""
     linus = await visit("linus")
-    held: asyncio.Queue[Route] = asyncio.Queue()
-    await linus.route("**/bundle/browser-view-talk-*", held.put)
-    await linus.reload()
+    held = await held_part(linus, "talk")
     room = linus.get_by_role("link", name="Engine room")
     await expect(room).to_be_visible()
     before = [await linus.locator(part).bounding_box() for part in STEADY]
     async with linus.expect_request(lambda request: "browser-view-moderation" in request.url):
-        await (await held.get()).continue_()
+        await held.end()
     await expect(linus.locator("#thread")).to_be_attached()
     assert [await linus.locator(part).bounding_box() for part in STEADY] == before
 
@@ -212,26 +240,22 @@ async def test_a_name_of_an_emoji_is_known_when_it_is_sent(host: Host, ada: Page
 
 async def test_the_search_has_what_was_typed_before_it_was_there(visit: Visit, demo: Demo) -> None:
     linus = await visit("linus")
-    held: asyncio.Queue[Route] = asyncio.Queue()
-    await linus.route("**/bundle/browser-view-finding-*", held.put)
-    await linus.reload()
+    held = await held_part(linus, "finding")
     await linus.get_by_role("searchbox", name="Search messages").fill("moth")
-    await (await held.get()).continue_()
+    await held.end()
     await expect(linus.locator("#results")).to_contain_text("Found a moth")
 
 
 async def test_the_palette_has_what_was_typed_before_it_was_there(visit: Visit, demo: Demo) -> None:
     """The composer, which has the focus until then, has none of it."""
     linus = await visit("linus", await demo.direct("linus", "dennis"))
-    held: asyncio.Queue[Route] = asyncio.Queue()
-    await linus.route("**/bundle/browser-view-finding-*", held.put)
-    await linus.reload()
+    held = await held_part(linus, "finding")
     await expect(linus.get_by_label("Message", exact=True)).to_be_focused()
     await linus.keyboard.press("Control+k")
     await linus.keyboard.type("engy")
     await linus.keyboard.press("Backspace")
     await linus.keyboard.type("ine")
-    await (await held.get()).continue_()
+    await held.end()
     await expect(linus.get_by_role("combobox", name="Go to")).to_have_value("engine")
     await expect(linus.locator("#palette-found")).to_contain_text("Engine room")
     await linus.keyboard.press("Escape")
@@ -242,9 +266,7 @@ async def test_a_screen_that_is_opened_by_its_address_waits_for_its_part(
     visit: Visit, demo: Demo
 ) -> None:
     linus = await visit("linus")
-    held: asyncio.Queue[Route] = asyncio.Queue()
-    await linus.route("**/bundle/browser-view-groups-*", held.put)
-    await linus.reload()
+    held = await held_part(linus, "groups")
     await linus.get_by_role("link", name="Channels").click()
-    await (await held.get()).continue_()
+    await held.end()
     await expect(linus.get_by_role("heading", name="Channels")).to_be_focused()

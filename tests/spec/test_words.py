@@ -121,7 +121,7 @@ def test_no_words_stand_in_the_modules() -> None:
         *(("happening-words.js", "no topic"), ("group-activity.js", "no topic")),
         *(("file-drops.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
-        ("gallery.js", "icon side "),
+        *(("gallery.js", "icon side "), ("search-box.js", "Backspace")),
         *(("first-steps.js", "Start here"), ("problems.js", "TimeoutError")),
         ("texts.js", "no text is named "),
         ("shared-stream.js", "AbortError"),

@@ -14,7 +14,7 @@ export class SearchBox extends Part {
   scope = element("input", { id: "scope", type: "checkbox" });
   #scopeWords = element("span");
   #finding;
-  /** What has been typed since Ctrl+K, while the palette is being loaded. */
+  /** The text since Ctrl+K, while the palette is being loaded. */
   #typed = null;
   #label = element(
     "label",
