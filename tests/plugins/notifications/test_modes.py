@@ -78,18 +78,19 @@ async def test_messages_that_are_due_together_are_one_notification(
     await all_told(database, 1)
     assert told.of("bob") == ["first"]
     quiet = await alice.group("bob")
-    deliver = Delivery._deliver_waiting
+    read = Delivery.read_waiting
 
-    async def later(self: Any, user_id: str) -> None:
-        """As a process that was busy: all five wait before it looks."""
+    async def later(self: Delivery, user_id: str, *, limit: int) -> Any:
+        """As a process that was busy: all five wait before it looks, also where it is looking for
+        what else waits behind the first one."""
 
         async def is_stored() -> bool:
             return await database["notifications"].count_documents({"conversationId": quiet}) == 5
 
         await eventually(is_stored)
-        await deliver(self, user_id)
+        return await read(self, user_id, limit=limit)
 
-    with patch.object(Delivery, "_deliver_waiting", later):
+    with patch.object(Delivery, "read_waiting", later):
         for number in range(5):
             await alice.send(quiet, str(number))
         await all_told(database, 6)
