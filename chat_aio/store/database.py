@@ -88,6 +88,7 @@ _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "Retry
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _UNAUTHORIZED = 13
 _TYPE_MISMATCH = 14
+_PATH_NOT_VIABLE = 28
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 """Codes of passing failures after which nothing was written."""
@@ -114,9 +115,10 @@ def is_conflict(error: PyMongoError) -> bool:
     return _WRITE_CONFLICT in _codes_of(error)
 
 
-def is_type_mismatch(error: PyMongoError) -> bool:
-    """Whether a field that a write adds to is not a number; nothing was written."""
-    return _TYPE_MISMATCH in _codes_of(error)
+def is_not_addable(error: PyMongoError) -> bool:
+    """Whether a field that a write adds to is not a number, or its parent is not a document;
+    nothing was written."""
+    return not _codes_of(error).isdisjoint((_TYPE_MISMATCH, _PATH_NOT_VIABLE))
 
 
 def is_unauthorized(error: BaseException) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import orjson
 from pymongo.errors import PyMongoError
 
-from chat_aio.store.database import Database, is_type_mismatch, unquoted
+from chat_aio.store.database import Database, is_not_addable, unquoted
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.messages import Key
 from chat_aio.store.sent_counts import ADDABLE, WITHOUT_COUNTS, growth
@@ -118,7 +118,7 @@ async def count(
         }
         allowed = await _recheck(database, outdated, heads, now, session) if outdated else set()
     except PyMongoError as error:
-        if is_type_mismatch(error):
+        if is_not_addable(error):
             raise Uncountable from unquoted(error)
         raise
     return [draft for draft in known if draft not in outdated or draft in allowed], heads

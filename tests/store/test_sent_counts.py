@@ -355,7 +355,7 @@ async def test_unreadable_counts_beside_a_lost_message(store: Store) -> None:
     assert (await store.send(await _now(store, group["_id"]), "alice"))["seq"] == 4
 
 
-@pytest.mark.parametrize("spoilt", [{"sent.alice": "many"}, {"counted": 1.5}])
+@pytest.mark.parametrize("spoilt", [{"sent.alice": "many"}, {"counted": 1.5}, {"sent": ["x", 7]}])
 async def test_unreadable_counts_in_a_batch(store: Store, spoilt: dict[str, Any]) -> None:
     """The other conversations of the batch are written, and no number is lost."""
     groups = [await store.conversation("alice", "bob") for _ in range(3)]
@@ -370,6 +370,8 @@ async def test_unreadable_counts_in_a_batch(store: Store, spoilt: dict[str, Any]
     assert isinstance(first, dict)
     assert isinstance(last, dict)
     assert (first["seq"], last["seq"]) == (1, 1)
+    with pytest.raises(ConversationNotFound):
+        await store.send(groups[1], "alice")
     head = await store.database.counters.find_one({"_id": name})
     assert head["seq"] == 1
 

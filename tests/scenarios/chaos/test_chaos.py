@@ -51,7 +51,6 @@ async def serving(members: ReplicaSet, folder: Path) -> AsyncIterator[list[Servi
             await service.kill()
 
 
-@pytest.mark.long
 async def test_nothing_is_lost_doubled_or_told_to_strangers(
     members: ReplicaSet, tmp_path: Path
 ) -> None:
