@@ -370,10 +370,19 @@ async def test_unreadable_counts_in_a_batch(store: Store, spoilt: dict[str, Any]
     assert isinstance(first, dict)
     assert isinstance(last, dict)
     assert (first["seq"], last["seq"]) == (1, 1)
-    with pytest.raises(ConversationNotFound):
-        await store.send(groups[1], "alice")
     head = await store.database.counters.find_one({"_id": name})
     assert head["seq"] == 1
+
+
+async def test_counts_that_are_no_document(store: Store) -> None:
+    group = await store.conversation("alice", "bob")
+    await store.database.counters.update_one(
+        {"_id": group["_id"]}, {"$set": {"sent": ["x", 7]}}, bypass_document_validation=True
+    )
+    with pytest.raises(ConversationNotFound):
+        await store.send(group, "alice")
+    assert await repair(store.database, group["_id"], dry_run=False)
+    assert (await store.send(await _now(store, group["_id"]), "alice"))["seq"] == 1
 
 
 async def test_what_was_sent_since_a_message_that_is_not_the_newest(store: Store) -> None:
