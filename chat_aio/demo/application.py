@@ -34,7 +34,7 @@ OPTIONS = Options(
     search_filters=True,
     gzip=True,
 )
-"""All that a page can show."""
+"""All that a page can show, with compressed answers: the demo has no proxy."""
 
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
 

@@ -20,6 +20,8 @@ from chat_aio.store.metadata import escaped
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.tokenizer import search_fields
 
+NUMBER_INDEX = "conversation_seq"
+
 READ = {"terms": 0, "search": 0}
 """Leaves out the search fields, which are as large as the message and needed by searches only."""
 

@@ -25,10 +25,9 @@ from chat_aio.store.documents import (
     ParticipantDocument,
 )
 from chat_aio.store.mapping import UNSET_VIEW, view_from, viewed_conversation_from
+from chat_aio.store.messages import NUMBER_INDEX
 from chat_aio.store.pipelines import union
 from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, known, own_behind
-
-NUMBER_INDEX = "conversation_seq"
 
 KEPT_FROM = 1_000
 

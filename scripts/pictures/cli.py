@@ -85,25 +85,20 @@ async def _pictures(photographer: Photographer, scene: Scene) -> None:
     await expect(page.locator("#typing")).to_have_text("Grace is typing…")
     await photographer.shoot(page, "desktop-light")
 
-    page = await photographer.open(ME, scene.group_id, "details", scheme="dark")
-    await _is_complete(page)
-    await photographer.shoot(page, "desktop-dark")
-
-    page = await photographer.open(ME, scene.group_id, size=PHONE)
-    await _is_complete(page)
-    await photographer.shoot(page, "phone")
-
     page = await photographer.open_host_page(ME, scene.group_id, scene.thread_id)
     await _is_complete(page)
     await photographer.shoot(page, "element-light")
 
-    page = await photographer.open_host_page(ME, scene.group_id, "details", scheme="dark")
-    await _is_complete(page)
-    await photographer.shoot(page, "element-dark")
-
-    page = await photographer.open_host_page(ME, scene.group_id, size=PHONE)
-    await _is_complete(page)
-    await photographer.shoot(page, "element-phone")
+    for open_page, dark, phone in (
+        (photographer.open, "desktop-dark", "phone"),
+        (photographer.open_host_page, "element-dark", "element-phone"),
+    ):
+        page = await open_page(ME, scene.group_id, "details", scheme="dark")
+        await _is_complete(page)
+        await photographer.shoot(page, dark)
+        page = await open_page(ME, scene.group_id, size=PHONE)
+        await _is_complete(page)
+        await photographer.shoot(page, phone)
 
     page = await photographer.open(ME, "threads")
     await expect(page.locator("#threads li")).to_have_count(1)

@@ -8,6 +8,8 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Hooks
+from chat_aio.store import unread
+from chat_aio.store.pipelines import union
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.people import Answer, Person
 
@@ -178,6 +180,23 @@ async def test_last_messages_are_those_of_the_main_lists(person: People) -> None
     gone = (await bob.call("DELETE", f"/messages/{answered['id']}")).json["message"]
     assert (await listed(alice))["lastMessages"] == {group: gone}
     assert quiet in {conversation["id"] for conversation in (await listed(alice))["conversations"]}
+
+
+async def test_only_what_is_not_the_newest_of_all_is_looked_for(person: People) -> None:
+    """Conversation by conversation: MongoDB plans a branch for each."""
+    alice = person("alice")
+    plain, _ = await filled(alice, 2)
+    threaded, ids = await filled(alice, 2)
+    await alice.send(threaded, "in the thread only", threadRootMessageId=ids[0])
+    await alice.group("bob")
+    with patch.object(unread, "union", wraps=union) as joined:
+        last = (await listed(alice, "include=lastMessage"))["lastMessages"]
+    assert {name: message["body"] for name, message in last.items()} == {
+        plain: "m2",
+        threaded: "m2",
+    }
+    ((_, branches),) = [call.args for call in joined.call_args_list]
+    assert [branch[0]["$match"]["timelines"] for branch in branches] == [threaded]
 
 
 async def test_heads_say_where_to_begin(person: People) -> None:

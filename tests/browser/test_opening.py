@@ -32,6 +32,9 @@ async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> Non
     asked = await requests_of_reload(linus)
     assert len(asked) <= len(closed) + MOST_FOR_A_CONVERSATION, asked
     assert not [url for url in asked if "limit=1&" in url]
+    async with linus.expect_response("**/conversations?*") as answer:
+        await linus.reload()
+    assert await (await answer.value).header_value("content-encoding") == "gzip"
 
 
 async def requests_of_reload(page: Page) -> set[str]:

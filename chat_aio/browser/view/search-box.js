@@ -57,10 +57,10 @@ export class SearchBox extends Part {
 
   /** Ctrl+K. */
   async #pressedAnywhere(event) {
-    if (this.#typed !== null) return this.#type(event);
     const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
-    if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return;
+    if (!isMeant || event.altKey || event.shiftKey || !this.#isFor(event)) return this.#type(event);
     event.preventDefault();
+    if (this.#typed !== null) return;
     this.#typed = "";
     await this.#finding.fetch();
     const typed = this.#typed;
@@ -68,8 +68,9 @@ export class SearchBox extends Part {
     (await this.#finding.get()).palette.open(typed);
   }
 
-  /** A key that is meant for the palette. */
+  /** A key that is meant for the palette, if that is being loaded. */
   #type(event) {
+    if (this.#typed === null) return;
     const { key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey || (key.length > 1 && key !== "Backspace")) return;
     event.preventDefault();

@@ -17,6 +17,7 @@ from chat_aio.store.deleted_conversations import IdDeleted, require_unused
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.drivers import maybe_await
 from chat_aio.store.maintenance.snapshot import SNAPSHOT_SECONDS
+from chat_aio.store.messages import NUMBER_INDEX
 from chat_aio.store.shapes import one_readable
 from chat_aio.store.transactions import Session, transact
 
@@ -168,7 +169,7 @@ async def create(
             {"$match": {"conversationId": {"$in": ids}}},
             {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
         ]
-        counting = database.messages.aggregate(stages, session=session, hint="conversation_seq")
+        counting = database.messages.aggregate(stages, session=session, hint=NUMBER_INDEX)
         counted = await (await maybe_await(counting)).to_list(None)
         counts = {row["_id"]: row["count"] for row in counted}
         if any(counts.get(head["_id"], 0) != head["seq"] - head["floorSeq"] for _, head in made):
