@@ -57,6 +57,8 @@ export class ChatAio extends HTMLElement {
   #store = null;
   /** @type {any} */
   #view = null;
+  /** @type {Loading | null} */
+  #loading = null;
   /** Resolves when there is a view, or will be none.
    * @type {Promise<unknown>} */
   #ready = Promise.resolve();
@@ -241,7 +243,7 @@ export class ChatAio extends HTMLElement {
    * @param {any} given */
   async #makeView(root, chat, given) {
     const ending = this.#ending;
-    const loading = new Loading(ending.signal);
+    const loading = (this.#loading = new Loading(ending.signal));
     root.prepend(loading.node);
     const hasList = given.features.includes("list");
     const load = () =>
@@ -301,7 +303,7 @@ export class ChatAio extends HTMLElement {
     const view = this.#view;
     this.#store?.close();
     this.#ending.abort();
-    this.#store = this.#view = null;
+    this.#store = this.#view = this.#loading = null;
     view?.close();
     this.#dispatched = {};
     this.#root.replaceChildren();
@@ -324,12 +326,14 @@ export class ChatAio extends HTMLElement {
   #showAll() {
     if (!this.#store) return;
     const { unread, openId, status, problemCode } = this.#store.state();
+    const isBack = status === "live" && this.#dispatched.status !== "live";
+    if (isBack) this.#loading?.tryAgain();
     if (this.#view) {
       this.#letGo();
       this.#view.show();
       const { people, sources, store } = this.#view.shell;
       const title = store.open ? people.titleOf(store.open) : "";
-      if (status === "live" && this.#dispatched.status !== "live") sources.tryAgain();
+      if (isBack) sources.tryAgain();
       this.#dispatchChanged("title", title, { title });
     }
     this.#dispatchChanged("unread", unread, { total: unread });

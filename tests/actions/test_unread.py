@@ -14,7 +14,7 @@ from chat_aio.schema.events import UnreadEvent
 from chat_aio.store import unread_totals
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.live.test_history import feed_behind
-from tests.support.people import PATIENCE, Person, Tab
+from tests.support.people import PATIENCE, Person, Tab, caught_up
 
 People = Callable[[str], Person]
 NONE = {"messages": 0, "mentions": 0, "conversations": 0}
@@ -304,6 +304,7 @@ async def test_a_stream_of_some_conversations_has_no_number(make_chat: MakeChat)
     chat: Chat = await make_chat(inbox=True, extra_events=True)
     one = await chat.api.create_group_conversation("bob", user_ids=["alice"])
     two = await chat.api.create_group_conversation("bob", user_ids=["alice"])
+    await caught_up(chat)
     async with chat.events(user_id="alice", conversation_ids=[one.id]) as events:
         for group in (one, two, one):
             await chat.api.send_message("bob", group.id, "one")

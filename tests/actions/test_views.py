@@ -13,7 +13,7 @@ from chat_aio.schema.events import MessageEvent
 from chat_aio.store import views
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
-from tests.support.people import PATIENCE, Answer, Person
+from tests.support.people import PATIENCE, Answer, Person, caught_up
 
 People = Callable[[str], Person]
 UNSET = {"archived": False, "favourite": False, "hidden": False, "clearedUpToSeq": 0}
@@ -177,6 +177,7 @@ async def test_other_processes_and_tabs_follow(make_chat: MakeChat) -> None:
     group = await one.api.create_group_conversation("alice", user_ids=["bob"])
     await one.api.send_message("bob", group.id, "one")
     assert len((await two.api.list_messages("alice", group.id)).messages) == 1
+    await caught_up(two)
     async with two.events(user_id="alice") as events:
         changed = await one.inbox.change_view("alice", group.id, clear=True, favourite=True)
         event = await asyncio.wait_for(anext(events), PATIENCE)
@@ -198,6 +199,7 @@ async def test_of_two_clears_at_once_the_later_one_stays(make_chat: MakeChat) ->
             await asyncio.wait_for(goes_on.wait(), PATIENCE)
         return await change(database, *given, **more)
 
+    await caught_up(two)
     async with two.events(user_id="alice") as events:
 
         async def next_body() -> str:

@@ -313,6 +313,11 @@ class Complaints:
         """A browser complains itself of each request that fails: the test expects that one."""
         self._excuses.append(part)
 
+    def excuse_network(self) -> None:
+        """The test breaks the connection, which a page may still be loading its parts over."""
+        self.excuse("net::ERR_")
+        self.excuse("Failed to fetch dynamically imported module")
+
     @property
     def unexcused(self) -> list[str]:
         return [line for line in self.heard if not any(part in line for part in self._excuses)]

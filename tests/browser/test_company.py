@@ -144,7 +144,7 @@ async def test_who_is_here_is_seen_at_another_server(visit: Visit, demo: Demo) -
 async def test_without_a_connection_nobody_is_said_to_be_here(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
-    complaints.excuse("net::ERR_")
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", await demo.direct("margaret", "dennis"), "Hello")
     await visit("linus")

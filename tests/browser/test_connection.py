@@ -12,8 +12,6 @@ from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-
-NETWORK = "net::ERR_"
 TOO_LATE = "AbortSignal.timeout = () => AbortSignal.abort(new DOMException('late', 'TimeoutError'))"
 TRIES = 3
 """As often a message is sent before its sender is told that it failed."""
@@ -26,7 +24,7 @@ async def is_back(page: Page) -> None:
 async def test_what_is_sent_meanwhile_arrives(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id)
     dennis = await visit("dennis", conversation_id, port=cable.port)
@@ -52,7 +50,7 @@ async def test_what_is_sent_meanwhile_arrives(
 async def test_what_could_not_be_sent_is_sent_later_and_once(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     dennis = await visit("dennis", conversation_id, port=cable.port)
     await expect(dennis.get_by_text("This is the beginning")).to_be_attached()
@@ -73,7 +71,7 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
 async def test_an_answer_that_was_lost_does_not_double_the_message(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id)
     # The stream would tell that it was sent: without it only the answer can.
@@ -98,7 +96,7 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
 async def test_a_server_that_starts_again_is_found_again(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     dennis = await visit("dennis", conversation_id)
     await demo.send("linus", conversation_id, "before")
@@ -137,7 +135,7 @@ async def test_a_line_that_says_nothing_any_more_is_noticed(
     frequent_heartbeats: None, visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
     """Nobody has closed it, and TCP knows nothing of it."""
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id, port=cable.port)
     await expect(linus.get_by_text("This is the beginning")).to_be_attached()
@@ -152,7 +150,7 @@ async def test_a_line_that_says_nothing_any_more_is_noticed(
 async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     complaints.excuse("429")
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id, port=cable.port)
@@ -183,7 +181,7 @@ async def test_what_waits_is_not_called_unsent(
 ) -> None:
     """The page knows at once that its browser is offline; a stream that outlasts that is no
     reason to leave anything unsent."""
-    complaints.excuse("net::ERR_INTERNET_DISCONNECTED")
+    complaints.excuse_network()
     place = await demo.direct("linus", "dennis")
     linus = await visit("linus", place)
     await linus.context.set_offline(True)
@@ -203,7 +201,7 @@ async def test_what_takes_too_long_says_so_and_is_tried_again(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
     """While the stream lives, as where too many windows share a browser's connections."""
-    complaints.excuse(NETWORK)
+    complaints.excuse_network()
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, "hello")
     linus = await visit("linus")

@@ -78,7 +78,7 @@ async def test_older_messages_and_new_ones_leave_the_reader_where_he_is(
 async def test_what_cannot_be_sent_is_sent_later(
     host: Host, open_page: Visit, host_cable: Cable, complaints: Complaints
 ) -> None:
-    complaints.excuse("ERR_")
+    complaints.excuse_network()
     complaints.excuse("Failed to load resource")
     page = await open_page()
     async with host.person("grace") as grace:

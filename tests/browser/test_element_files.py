@@ -145,7 +145,7 @@ async def test_who_is_calling_is_known_later(
     host: Host, open_page: Visit, host_cable: Cable, complaints: Complaints
 ) -> None:
     """Nothing is thrown into the page meanwhile; all is there when the stream is live again."""
-    complaints.excuse("ERR_")
+    complaints.excuse_network()
     complaints.excuse("Failed to load resource")
     page = await open_page(bypass_csp=True)
     async with host.person("grace") as grace:

@@ -34,33 +34,8 @@ def parts_of(page: Page) -> list[str]:
     return asked
 
 
-class Refusal:
-    """Requests are answered as by a service that has no such file (any more), until it ends."""
-
-    def __init__(self) -> None:
-        self.has_ended = False
-        self.asked: list[str] = []
-
-    async def answer(self, route: Route) -> None:
-        self.asked.append(route.request.url)
-        await (route.continue_() if self.has_ended else route.fulfill(status=404))
-
-
-async def refused(host: Host, ada: Page, complaints: Complaints, part: str) -> Refusal:
-    """A conversation of Ada with one message is shown, and a part of the chat is refused."""
-    complaints.excuse("404")
-    complaints.excuse("Failed to fetch dynamically imported module")
-    refusal = Refusal()
-    async with host.person("grace") as grace:
-        direct = await grace.get_or_create_conversation("ada")
-        await grace.send_message(direct.id, "hello")
-    await ada.route(f"**/bundle/{part}-*", refusal.answer)
-    await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
-    return refusal
-
-
 class Held:
-    """Requests of a page for a part, which wait until they are let through."""
+    """Requests of a page for the same thing, which wait until they are let through."""
 
     def __init__(self) -> None:
         self._routes: list[Route] = []
@@ -79,6 +54,34 @@ class Held:
         self._has_ended = True
         for route in self._routes:
             await route.continue_()
+
+
+class Refusal:
+    """Requests are answered as by a service that has no such file (any more), until it ends."""
+
+    def __init__(self, stream: Held) -> None:
+        self.stream = stream
+        self.has_ended = False
+        self.asked: list[str] = []
+
+    async def answer(self, route: Route) -> None:
+        self.asked.append(route.request.url)
+        await (route.continue_() if self.has_ended else route.fulfill(status=404))
+
+
+async def refused(host: Host, ada: Page, complaints: Complaints, part: str) -> Refusal:
+    """A conversation of Ada with one message is shown, a part of the chat is refused, and the
+    stream is not open yet."""
+    complaints.excuse("404")
+    complaints.excuse("Failed to fetch dynamically imported module")
+    refusal = Refusal(Held())
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "hello")
+    await ada.route("**/stream?*", refusal.stream.answer)
+    await ada.route(f"**/bundle/{part}-*", refusal.answer)
+    await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    return refusal
 
 
 async def held_part(page: Page, part: str) -> Held:
@@ -166,6 +169,19 @@ async def test_a_click_waits_for_its_part(host: Host, ada: Page, complaints: Com
     refusal.has_ended = True
     await ada.get_by_role("button", name="Try again").click()
     await expect(ada.get_by_role("menuitem").first).to_be_focused()
+
+
+@pytest.mark.parametrize("part", ["view-chat-view", "view-talk"])
+async def test_what_could_not_be_loaded_is_loaded_when_the_stream_is_open(
+    host: Host, ada: Page, complaints: Complaints, part: str
+) -> None:
+    """Nobody has to press the button."""
+    refusal = await refused(host, ada, complaints, part)
+    await expect(ada.get_by_text(FAILED)).to_be_visible()
+    refusal.has_ended = True
+    await refusal.stream.end()
+    await expect(ada.get_by_text(FAILED)).to_be_hidden()
+    await expect(shown(ada, "hello")).to_be_visible()
 
 
 async def test_nothing_moves_when_the_other_parts_come(visit: Visit, demo: Demo) -> None:

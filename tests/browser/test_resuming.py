@@ -117,7 +117,7 @@ async def test_it_fetches_what_is_named_alone(
     complaints: Complaints,
     groups: list[str],
 ) -> None:
-    complaints.excuse("ERR_")
+    complaints.excuse_network()
     found = await begin(demo, mongo_url, groups)
     open_id = found["open"]
     await run(page, BEGUN, open_id)
@@ -158,7 +158,7 @@ async def test_many_are_one_list(
     complaints: Complaints,
     groups: list[str],
 ) -> None:
-    complaints.excuse("ERR_")
+    complaints.excuse_network()
     found = await begin(demo, mongo_url, groups)
     open_id = found["open"]
     await run(page, BEGUN, open_id)
@@ -186,7 +186,7 @@ async def test_who_left_and_came_back_has_the_messages_of_that_time(
     groups: list[str],
 ) -> None:
     """No replay contains these."""
-    complaints.excuse("ERR_")
+    complaints.excuse_network()
     found = await begin(demo, mongo_url, groups)
     open_id = found["open"]
     await run(page, BEGUN, open_id)

@@ -101,7 +101,7 @@ async def test_views_that_changed_while_away(
     served: tuple[Chat, str], open_page: Visit, complaints: Complaints
 ) -> None:
     """Few are fetched one by one, many as a list: both show what another device has done."""
-    complaints.excuse("net::ERR_")
+    complaints.excuse_network()
     chat, address = served
     for others in (1, 6):
         cleared, hidden, renamed, *further = [

@@ -152,7 +152,7 @@ async def test_whoever_reads_old_messages_stays_there_when_the_line_breaks(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
     """And sees what has changed meanwhile."""
-    complaints.excuse("net::ERR_")
+    complaints.excuse_network()
     place, ids = await filled(demo)
     linus = await visit("linus", place, port=cable.port)
     log = main_list(linus)

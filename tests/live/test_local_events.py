@@ -28,6 +28,7 @@ from chat_aio.live.stream import Stream
 from chat_aio.plugins import Plugin, Typing
 from tests.conftest import Database, MakeChat
 from tests.support.ageing import age
+from tests.support.people import caught_up
 from tests.support.saboteurs import prove
 
 PATIENCE_SECONDS = 30
@@ -54,7 +55,7 @@ async def group_of(chat: Chat, *user_ids: str) -> str:
     """A group whose beginning has been told: a stream that opens now says nothing of it."""
     first, *others = user_ids
     group = await chat.api.create_group_conversation(first, user_ids=others)
-    await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
+    await caught_up(chat)
     return group.id
 
 
@@ -149,7 +150,7 @@ async def test_it_resumes_from_a_position(
     chat = await make_chat()
     one, two = await group_of(chat, "ada", "bob"), await group_of(chat, "ada", "bob")
     old = await chat.api.send_message("ada", two, "old")
-    await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
+    await caught_up(chat)
     await age(database)
     async with chat.events(user_id=user_id) as events:
         await chat.api.send_message("ada", one, "seen")
@@ -176,7 +177,7 @@ async def test_a_position_that_cannot_be_replayed(make_chat: MakeChat) -> None:
         position = (await told(events)).position
     for body in "abc":
         await chat.api.send_message("ada", group, body)
-    await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
+    await caught_up(chat)
     async with chat.events(after=position) as events:
         reset = await told(events)
         assert reset == ResetEvent(reason="too_many_missed")
@@ -308,7 +309,7 @@ async def test_it_ends_with_the_chat(database: Database) -> None:
             reading(of_ada) as ada,
         ):
             await chat.api.send_message("ada", group, "last")
-            await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
+            await caught_up(chat)
             await chat.close()
         assert [len(task.result()) for task in (host, ada)] == [1, 1]
     with pytest.raises(RuntimeError):

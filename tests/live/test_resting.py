@@ -11,10 +11,9 @@ from chat_aio import Chat
 from chat_aio.live import feed
 from chat_aio.store.change_stream import StreamChange, tick
 from tests.conftest import MakeChat
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person, caught_up
 
 FOR_EVER = 3_600.0
-PATIENCE = 30.0
 
 
 @pytest.fixture
@@ -44,7 +43,7 @@ async def test_who_waits_for_the_feed_wakes_it(make_chat: MakeChat) -> None:
         await tick(*given, **named)
 
     with patch.object(feed, "tick", write):
-        await chat._live.feed.catch_up(seconds=PATIENCE)
+        await caught_up(chat)
 
 
 @pytest.mark.usefixtures("slow")
@@ -100,7 +99,7 @@ async def test_what_comes_meanwhile_is_read_together(make_chat: MakeChat) -> Non
         batches.clear()
         for _ in range(30):
             await chat.api.send_message("ada", group.id, "hello")
-        await chat._live.feed.catch_up(seconds=PATIENCE)
+        await caught_up(chat)
     assert sum(batches) >= 30
     assert len(batches) <= 15
 

@@ -17,7 +17,7 @@ from chat_aio.store.clock import PrimaryClock
 from chat_aio.store.documents import Change
 from chat_aio.store.edits import NewText
 from tests.conftest import Database
-from tests.support.people import PATIENCE
+from tests.support.people import PATIENCE, caught_up
 
 AHEAD = 30.0
 
@@ -70,7 +70,7 @@ async def test_a_ban_and_an_invite_last_as_long_as_they_say(
     at = {"createdAt": until - timedelta(hours=1), "expiresAt": until}
     over = {"revokedAt": None, "revokedByUserId": None}
     await database["bans"].insert_one({**row, **at, **over})
-    await wrong._live.feed.catch_up(seconds=PATIENCE)
+    await caught_up(wrong)
     with pytest.raises(UserBanned):
         await wrong.api.list_conversations("bob")
     group = await wrong.api.create_group_conversation("alice")

@@ -18,6 +18,12 @@ PATIENCE = 30.0
 """Enough on a busy machine; whoever waits in vain has failed."""
 
 
+async def caught_up(chat: Chat) -> None:
+    """Wait until this process's streams have everything that is committed now: a stream that opens
+    then hears nothing of it."""
+    await chat._live.feed.catch_up(seconds=PATIENCE)
+
+
 def picked_by_header(request: web.Request) -> dict[str, Any] | None:
     user_id = request.headers.get("X-User")
     return {"id": user_id} if user_id is not None else None
@@ -204,7 +210,7 @@ class Person:
 
     async def told_all(self) -> None:
         """Wait until all that is committed now has been told to this process's streams."""
-        await self.chat._live.feed.catch_up(seconds=PATIENCE)
+        await caught_up(self.chat)
 
     async def chat_streams(self) -> int:
         """How many streams this process has open."""

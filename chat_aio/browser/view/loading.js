@@ -17,8 +17,8 @@ export class Loading {
   /** Nothing is loaded any more after `signal`. */
   constructor(signal) {
     this.#signal = signal;
-    this.#button.addEventListener("click", () => this.#again());
-    addEventListener("online", () => this.#again(), { signal });
+    this.#button.addEventListener("click", () => this.tryAgain());
+    addEventListener("online", () => this.tryAgain(), { signal });
   }
 
   /** What `load()` resolves to. After the end of the chat it never settles. */
@@ -35,6 +35,13 @@ export class Loading {
     }
   }
 
+  /** Load what could not be loaded. */
+  tryAgain() {
+    this.#asking?.resolve();
+    this.#asking = null;
+    this.#show("");
+  }
+
   #ask() {
     if (!this.#asking) {
       this.#asking = {};
@@ -43,12 +50,6 @@ export class Loading {
     this.#show(this.texts.say("loading.failed"));
     setText(this.#button, this.texts.say("common.again"));
     return this.#asking.promise;
-  }
-
-  #again() {
-    this.#asking?.resolve();
-    this.#asking = null;
-    this.#show("");
   }
 
   #show(words) {
