@@ -16,10 +16,10 @@ export PYTHONDONTWRITEBYTECODE :=
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	@$(BIN)/chat-aio demo
 
-test: $(READY)  ## the tests but the long ones, over a real mongod that they start
+test: $(READY)  ## all tests but the long ones, over a real mongod that they start
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-long: $(READY)  ## what takes minutes: chaos, long histories, outages, large files
+test-long: $(READY)  ## the tests that take minutes: chaos, long histories, outages, large files
 	$(BIN)/python -m pytest $(SPREAD) -m long
 
 quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves

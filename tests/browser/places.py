@@ -16,8 +16,8 @@ BARE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</t
 <link rel="icon" href="data:,">
 <style>body {{ margin: 0; }} chat-aio {{ display: block; block-size: 100dvh; }}</style>
 <script type="module">
-  import {{ Chat }} from "/browser/chat.js";
-  import "/browser/element.js";
+  import {{ Chat }} from "/chat-aio/chat.js";
+  import "/chat-aio/element.js";
   const as = location.hash.slice(1).split("/")[0];
   const people = await (await fetch("/people")).json();
   const made = document.createElement("chat-aio");

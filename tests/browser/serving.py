@@ -11,7 +11,7 @@ from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
 from pymongo import AsyncMongoClient
 
-from chat_aio import Chat, Options
+from chat_aio import Chat, Options, add_browser_files
 from chat_aio.capabilities import Capability
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
@@ -119,6 +119,7 @@ class Demo:
             say=lambda _: None,
             samples=self._samples,
         )
+        add_browser_files(app)
         # Before the demo's own handler, which leaves a header that is there.
         app.on_response_prepare.insert(0, keep)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
@@ -317,6 +318,11 @@ class Complaints:
         """The test breaks the connection, which a page may still be loading its parts over."""
         self.excuse("net::ERR_")
         self.excuse("Failed to fetch dynamically imported module")
+
+    def excuse_lost_access(self) -> None:
+        """The test takes a conversation from a page, which may be loading something of it."""
+        self.excuse("403")
+        self.excuse("404")
 
     @property
     def unexcused(self) -> list[str]:

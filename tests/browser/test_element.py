@@ -314,7 +314,8 @@ async def test_what_an_assistant_writes(demo: Demo, open_page: Visit) -> None:
     await expect(writing).to_have_count(0)
 
 
-async def test_the_only_conversation_is_gone(host: Host, ada: Page) -> None:
+async def test_the_only_conversation_is_gone(host: Host, ada: Page, complaints: Complaints) -> None:
+    complaints.excuse_lost_access()
     async with host.person("grace") as grace:
         group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
         await ada.evaluate(MADE, [{"user": "ada", "conversation": group.id}, {}])

@@ -86,9 +86,12 @@ async def test_what_one_has_begun_is_not_overwritten(
     ).to_be_visible()
 
 
-async def test_a_group_is_deleted_by_the_host(visit: Visit, demo: Demo) -> None:
-    """Whoever has it open reads that it is not open to them; the others find it gone from the
+async def test_a_group_is_deleted_by_the_host(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """Users who have it open read that it is not open to them; the others find it gone from the
     list."""
+    complaints.excuse_lost_access()
     conversation_id = await demo.group("linus", "dennis", name="Kernel")
     await demo.send("linus", conversation_id, "Among us")
     linus, dennis = await visit("linus", f"{conversation_id}/details"), await visit("dennis")

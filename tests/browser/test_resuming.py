@@ -118,6 +118,7 @@ async def test_it_fetches_what_is_named_alone(
     groups: list[str],
 ) -> None:
     complaints.excuse_network()
+    complaints.excuse_lost_access()
     found = await begin(demo, mongo_url, groups)
     open_id = found["open"]
     await run(page, BEGUN, open_id)
@@ -187,6 +188,7 @@ async def test_who_left_and_came_back_has_the_messages_of_that_time(
 ) -> None:
     """No replay contains these."""
     complaints.excuse_network()
+    complaints.excuse_lost_access()
     found = await begin(demo, mongo_url, groups)
     open_id = found["open"]
     await run(page, BEGUN, open_id)

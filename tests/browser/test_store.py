@@ -334,7 +334,10 @@ async def test_what_a_service_does_not_have_is_asked_for_once(host: Host, page: 
         assert await run(page, script, [direct.id]) == [1, 1, 0]
 
 
-async def test_a_conversation_that_is_not_open_to_one_any_more(host: Host, page: Page) -> None:
+async def test_a_conversation_that_is_not_open_to_one_any_more(
+    host: Host, page: Page, complaints: Complaints
+) -> None:
+    complaints.excuse_lost_access()
     async with host.person("grace") as grace:
         group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
         script = """

@@ -171,6 +171,7 @@ async def write(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
+@pytest.mark.long
 async def test_from_nothing_to_two_browsers(
     reader: Reader, open_page: Visit, complaints: Complaints
 ) -> None:

@@ -62,6 +62,7 @@ class Story:
         return min((at for seq, at in self.read[place[0]] if seq >= place[1]), default=None)
 
 
+@pytest.mark.long
 async def test_nothing_unseen_is_left_out(
     make_chat: MakeChat, mongo_url: str, database: Database
 ) -> None:

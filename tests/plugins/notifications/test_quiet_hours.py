@@ -8,10 +8,17 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.plugins.notifications import deciding
+from chat_aio.plugins.notifications import deciding, holding
 from chat_aio.plugins.notifications.rows import Rows
 from tests.conftest import Database, MakePeople
 from tests.plugins.notifications.telling import PATIENCE, Told, all_told, eventually, quick, ready
+
+
+@pytest.fixture(autouse=True)
+def settings_that_are_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are released are late by as long as another process may remember the hours."""
+    for module in (deciding, holding):
+        monkeypatch.setattr(module, "FRESH_SECONDS", 0.5)
 
 
 @pytest.fixture

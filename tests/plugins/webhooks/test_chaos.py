@@ -42,6 +42,7 @@ async def flaky(received: Received, request: web.Request) -> Any:
     return await hang(received, request) if how == "hang" else int(how)
 
 
+@pytest.mark.long
 async def test_nothing_is_left_out(make_chat: MakeChat, mongo_url: str, database: Database) -> None:
     chat = await make_chat()
     async with receiving() as receiver, AsyncExitStack() as running:
