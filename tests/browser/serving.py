@@ -16,7 +16,9 @@ from chat_aio.capabilities import Capability
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
 from chat_aio.plugins import Attachments
+from chat_aio.web.app_keys import LIVE
 from tests.store.conftest import store_over
+from tests.support.people import PATIENCE
 from tests.support.pool import Database
 
 OF_PROCESSES = ("presence", "processes", "signals")
@@ -142,6 +144,13 @@ class Demo:
             await self._runner.cleanup()
             self._runner = None
 
+    async def caught_up(self) -> None:
+        """Wait until the streams have everything that is committed now: one that opens then hears
+        nothing of it."""
+        assert self._runner is not None
+        (chat,) = [app for app in self._runner.app._subapps if LIVE in app]
+        await chat[LIVE].feed.catch_up(seconds=PATIENCE)
+
     async def get(self, user_id: str, path: str, **query: str) -> Any:
         return await self._call("GET", user_id, path, query)
 
@@ -256,6 +265,7 @@ class Cable:
         self.is_mute = False
         self._served = served
         self._server: asyncio.Server | None = None
+        self._is_cut = True
         self._ends: set[asyncio.StreamWriter] = set()
 
     async def __aenter__(self) -> Self:
@@ -266,11 +276,13 @@ class Cable:
         await self.cut()
 
     async def mend(self) -> None:
+        self._is_cut = False
         self._server = await asyncio.start_server(
             self._join, "127.0.0.1", self.port, reuse_address=True
         )
 
     async def cut(self) -> None:
+        self._is_cut = True
         if self._server is not None:
             self._server.close()
             for end in self._ends:
@@ -279,8 +291,13 @@ class Cable:
             self._server = None
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._ends.add(writer)
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._served.port)
-        self._ends |= {writer, far_writer}
+        self._ends.add(far_writer)
+        if self._is_cut:
+            # Since this connection was begun.
+            for end in (writer, far_writer):
+                end.transport.abort()
         await asyncio.gather(
             _copy(reader, far_writer, lambda: self.jammed_after),
             _copy(far_reader, writer, lambda: 0 if self.is_mute else None),

@@ -36,7 +36,8 @@ BEGUN = """
     };
     globalThis.begun = async (openId) => {
       const chat = new Chat("/api/chat", { query: { as: "linus" }, fetch: asking });
-      const store = new ChatStore(chat, { userId: "linus" });
+      // Its list is asked for once, when the stream is open: nothing is under way behind it.
+      const store = new ChatStore(chat, { userId: "linus", isListShown: false });
       store.start();
       await until(store, () => store.state().isListed && store.state().status === "live");
       if (openId) await store.open(openId);
@@ -106,6 +107,7 @@ async def begin(demo: Demo, mongo_url: str, names: list[str]) -> dict[str, str]:
         await demo.send("dennis", conversation_id, "old")
     await aged(demo, mongo_url)
     await demo.send("dennis", found["quiet"], "the last that Linus sees")
+    await demo.caught_up()
     return found
 
 
