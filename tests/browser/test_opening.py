@@ -1,11 +1,14 @@
 """Opening the page and a conversation: few requests, and where one has left off."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import Page, Request, expect
 
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -80,32 +83,30 @@ async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) ->
     line = linus.get_by_text("260 new messages")
     log = main_list(linus)
     # What is on the screen is read, and what one scrolls to; what is further down is not.
-    async with linus.expect_response("**/read?*"):
-        await linus.get_by_role("link", name="Dennis").click()
-        await expect(line).to_be_in_viewport()
-        await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
-        await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
-    seen = await unread_in(linus, demo, place, fewer_than=260)
-    assert 230 < seen < 260
-    async with linus.expect_response("**/read?*"):
-        # Around the first unread message, half a page is loaded at first.
-        await log.get_by_text("news 22", exact=True).scroll_into_view_if_needed()
-    assert 200 < await unread_in(linus, demo, place, fewer_than=seen) <= 260 - 22
+    await linus.get_by_role("link", name="Dennis").click()
+    await expect(line).to_be_in_viewport()
+    await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
+    await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
+    assert await unread_at_most(259, demo, place) > 230
+    # Around the first unread message, half a page is loaded at first.
+    await log.get_by_text("news 22", exact=True).scroll_into_view_if_needed()
+    assert await unread_at_most(260 - 22, demo, place) > 200
     await expect(linus.get_by_role("button", name="to the newest message")).to_be_visible()
 
     await log.evaluate("(node) => node.scrollTo(0, 0)")
-    async with linus.expect_response("**/read?*"):
-        await linus.get_by_role("button", name="Mark as read").click()
-    assert await demo.unread("linus", place) == 0
+    await linus.get_by_role("button", name="Mark as read").click()
+    await unread_at_most(0, demo, place)
     await expect(line).to_be_attached()  # Nobody is taken away from what they read.
     await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
 
 
-async def unread_in(page: Page, demo: Demo, place: str, *, fewer_than: int) -> int:
-    """The number of unread messages, after some were marked."""
-    badge = page.locator(".row", has_text="Dennis").locator(".badge")
-    await expect(badge).not_to_have_text(f"{fewer_than} unread")
-    return await demo.unread("linus", place)
+async def unread_at_most(most: int, demo: Demo, place: str) -> int:
+    """The number of unread messages, once there are no more: a page on a busy machine may mark them
+    in several steps."""
+    async with asyncio.timeout(PATIENCE):
+        while (count := await demo.unread("linus", place)) > most:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    return count
 
 
 @pytest.mark.parametrize("read", [0, 30])
@@ -149,11 +150,11 @@ async def test_with_few_it_opens_at_the_end(visit: Visit, demo: Demo) -> None:
     place = await filled(demo, 60)
     await demo.read_all("linus", place)
     await demo.send("dennis", place, "news 0", "news 1")
-    async with (linus := await visit("linus")).expect_response("**/read?*"):
-        await linus.get_by_role("link", name="Dennis").click()
+    linus = await visit("linus")
+    await linus.get_by_role("link", name="Dennis").click()
     await expect(linus.get_by_text("2 new messages")).to_be_in_viewport()
     await expect(linus.get_by_text("news 1", exact=True).last).to_be_in_viewport()
-    assert await demo.unread("linus", place) == 0
+    await unread_at_most(0, demo, place)
 
 
 async def test_the_title_counts_what_is_further_down_too(visit: Visit, demo: Demo) -> None:
