@@ -7,12 +7,14 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from chat_aio.client import ChatClient
+from tests.browser.acting import act
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, composer, messages, say
 from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking, fits
 from tests.browser.serving import Demo
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -55,9 +57,8 @@ async def embed(page: Page, conversation_id: str) -> None:
     await page.wait_for_function("heard.some(([, { status }]) => status === 'live')")
 
 
-async def begin_thread(page: Page, row: Locator) -> None:
-    await row.hover()
-    await row.get_by_role("button", name="Reply in thread").click()
+async def begin_thread(row: Locator) -> None:
+    await act(row, "Reply in thread")
 
 
 async def answer(person: ChatClient, root: Any, body: str) -> Any:
@@ -87,7 +88,7 @@ async def test_each_thread_has_a_draft_and_the_focus_goes_back(host: Host, ada: 
         await expect(reply_field(ada)).to_have_value("begun")
         await ada.get_by_role("link", name="Close the thread").click()
         await expect(composer(ada)).to_have_value("to all")
-        await begin_thread(ada, messages(ada).first)
+        await begin_thread(messages(ada).first)
         await ada.get_by_role("link", name="Close the thread").click()
         await expect(messages(ada).first).to_be_focused()
 
@@ -130,6 +131,8 @@ async def test_where_there_is_room_it_stands_beside(host: Host, open_page: Visit
         await expect(composer(page)).to_be_visible()
         await say(page, "to all")
         await expect(messages(page)).to_have_count(2)
+        # What is on its way is not edited.
+        await expect(messages(page).last).to_have_attribute("data-state", "sent")
         await expect(replies(page)).to_have_count(2)
         looking = Looking(is_phone=False)
         await replies(page).last.hover()
@@ -150,7 +153,7 @@ async def test_who_is_at_the_end_stays_there_with_less_room(host: Host, open_pag
         await embed(page, direct.id)
         await expect(messages(page).last).to_be_in_viewport()
         await page.evaluate(NARROWED)
-        await begin_thread(page, messages(page).last)
+        await begin_thread(messages(page).last)
         await expect(reply_field(page)).to_be_focused()
         await grace.send_message(direct.id, "just now")
         await expect(messages(page).get_by_text("just now", exact=True)).to_be_in_viewport()
@@ -189,7 +192,7 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     await expect(messages(page).first.locator(".thread-link")).to_contain_text("1 reply")
 
     async def come_to(unread: int, in_thread: int) -> None:
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 if await counts() == (unread, in_thread):
                     return

@@ -93,7 +93,7 @@ async def test_at_midnight_what_was_today_is_yesterday(host: Host, ada: Page) ->
         root = await grace.send_message(direct.id, "Which engine?")
         reply = await grace.send_message(direct.id, "The first?", thread_root_message_id=root.id)
         at = reply.created_at.astimezone()
-        await ada.clock.install(time=at.replace(hour=23, minute=59))
+        await ada.clock.install(time=at.replace(hour=23, minute=59, second=0))
         await ada.evaluate(MADE, [{"user": "ada"}, {}])
         row = ada.get_by_role("link", name="Grace Hopper")
         await row.click()
