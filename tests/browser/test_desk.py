@@ -10,6 +10,7 @@ from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 from tests.browser.test_moderation import MODERATOR, part
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -298,7 +299,7 @@ class Portions:
     def __init__(self) -> None:
         self.asked: list[tuple[bool, str | None]] = []
         self.ends: set[str | None] = set()
-        self._held: list[Route] = []
+        self._held: asyncio.Queue[Route] = asyncio.Queue()
 
     async def ask(self, route: Route) -> None:
         given = json.loads(route.request.post_data or "{}")
@@ -306,12 +307,13 @@ class Portions:
         if not given["dryRun"]:
             self.ends.add(given.get("until"))
         if self.asked.count((False, "2")) == 1 and self.asked[-1] == (False, "2"):
-            self._held.append(route)
+            self._held.put_nowait(route)
         else:
             await self._answer(route)
 
     async def release(self) -> None:
-        await self._answer(self._held.pop())
+        # The page shows how far it is before its request is here.
+        await self._answer(await asyncio.wait_for(self._held.get(), PATIENCE))
 
     async def _answer(self, route: Route) -> None:
         given = json.loads(route.request.post_data or "{}")

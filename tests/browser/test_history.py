@@ -119,6 +119,7 @@ async def test_the_list_of_conversations_has_pages_too(visit: Visit, demo: Demo)
 async def test_the_place_where_one_has_left_is_kept(visit: Visit, demo: Demo) -> None:
     linus = await visit("linus", await talked(demo))
     log = main_list(linus)
+    await expect(message(log, "29: and")).to_be_in_viewport()
     await log.evaluate("(node) => node.scrollTo(0, 300)")
     await linus.evaluate(
         "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
