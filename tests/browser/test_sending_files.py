@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from playwright.async_api import FilePayload, Locator, Page, Route, expect
 from pymongo import AsyncMongoClient
+from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.browser.acting import main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
+from tests.support.people import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -90,7 +92,7 @@ async def test_files_wait_while_one_edits(visit: Visit, demo: Demo) -> None:
     await expect(waiting(linus)).to_have_attribute("data-state", "ready")
     await linus.route("**/attachments?*", held.put)
     await choose(linus, "notes.txt", "text/plain", b"some words")
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         under_way = await held.get()
     box = linus.get_by_label("Message", exact=True)
     await box.press("ArrowUp")
@@ -264,7 +266,8 @@ async def test_an_upload_is_cancelled_on_its_way(
         await expect(waiting(linus)).to_have_count(0)
         await expect(problem).to_be_hidden()
         await until_row(database, {"state": {"$in": ["removing", "gone"]}})
-        assert await database["attachment_bytes.chunks"].find_one({}) is None
+        # It is decided first.
+        await until_none(database["attachment_bytes.chunks"])
     # It was awaited with what is written, and is not any more.
     await write(linus, "without it")
     await expect(main_list(linus).locator("[data-state=sent]")).to_contain_text(["without it"])
@@ -286,6 +289,7 @@ async def test_each_composer_has_its_own_files(visit: Visit, demo: Demo) -> None
     await linus.goto(linus.url.replace(root["id"], other["id"]))
     await expect(panel.locator(".files li")).to_have_count(0)
     await linus.goto(linus.url.replace(other["id"], root["id"]))
+    await expect(panel.locator(".files li")).to_have_count(3)
     await write(linus, "a reply", in_thread=True)
     reply = message(panel, "a reply")
     await expect(reply.get_by_role("img", name="thread.png")).to_be_visible()
@@ -328,10 +332,14 @@ async def test_who_cannot_write_cannot_add_files(visit: Visit, demo: Demo) -> No
 
 async def until_row(database: AsyncDatabase[Any], which: dict[str, Any]) -> None:
     """Wait until an upload has come so far."""
-    async with asyncio.timeout(15):
-        while True:
-            if await database["attachments"].find_one(which):
-                return
+    async with asyncio.timeout(PATIENCE):
+        while not await database["attachments"].find_one(which):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def until_none(collection: AsyncCollection[Any]) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while await collection.find_one({}):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 

@@ -37,6 +37,7 @@ async def test_it_is_there_after_a_reload_until_it_is_sent(visit: Visit, demo: D
     await demo.send("dennis", direct_id, "Hello")
     linus = await visit("linus", group_id)
     await box(linus).press_sequentially("Ask @gr")
+    await expect(linus.get_by_role("option", name="Grace")).to_be_visible()
     await linus.keyboard.press("Enter")
     await to_dennis(linus).click()
     await linus.get_by_placeholder("Message Dennis").fill("to Dennis")
