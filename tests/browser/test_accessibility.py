@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
 
 from chat_aio.demo.people import PEOPLE
-from tests.browser.acting import become, main_list, message, panel
+from tests.browser.acting import act, become, main_list, message, panel
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking, LookingForWords
 from tests.browser.serving import Complaints, Demo
@@ -59,9 +59,9 @@ class Tour:
         """Press one of a message's buttons, which come when it is tapped, or pointed at."""
         if self.is_phone:
             await row.tap()
+            await row.get_by_role("button", name=name, exact=True).click()
         else:
-            await row.hover()
-        await row.get_by_role("button", name=name, exact=True).click()
+            await act(row, name)
 
     async def dialog(self, page: Page, name: str) -> None:
         """Look at the dialog that is open, and close it."""

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.acting import CHAT, choose, main_list, message, thread, write
+from tests.browser.acting import CHAT, act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.fonts import BOTH_FONTS, Font
 from tests.browser.looking import fits
@@ -277,8 +277,7 @@ async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo:
     written = linus.get_by_label("Message", exact=True)
     await written.fill("It is nearly as long as one line is. " * 2)
     one_line = await written.evaluate("node => node.clientHeight")
-    await message(main_list(linus), "It swims").hover()
-    await linus.get_by_role("button", name="Reply in thread").click()
+    await act(message(main_list(linus), "It swims"), "Reply in thread")
     await expect(thread(linus)).to_be_visible()
     await linus.wait_for_function(
         f"""() => {{
