@@ -8,7 +8,7 @@ from aiohttp import ClientSession, web
 from playwright.async_api import Page, Route
 
 from chat_aio.client import ChatClient
-from tests.browser.serving import Ports
+from tests.browser.serving import Ports, caught_up
 from tests.examples.conftest import loaded
 
 
@@ -30,6 +30,10 @@ class Host:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    async def caught_up(self) -> None:
+        assert self._runner is not None
+        await caught_up(self._runner.app)
 
     async def visit(self, page: Page, user_id: str, name: str = "plain.html") -> None:
         await page.context.clear_cookies()

@@ -145,11 +145,8 @@ class Demo:
             self._runner = None
 
     async def caught_up(self) -> None:
-        """Wait until the streams have everything that is committed now: one that opens then hears
-        nothing of it."""
         assert self._runner is not None
-        (chat,) = [app for app in self._runner.app._subapps if LIVE in app]
-        await chat[LIVE].feed.catch_up(seconds=PATIENCE)
+        await caught_up(self._runner.app)
 
     async def get(self, user_id: str, path: str, **query: str) -> Any:
         return await self._call("GET", user_id, path, query)
@@ -243,6 +240,13 @@ class Demo:
         async with self._http.request(method, url, params=params, json=body) as response:
             assert response.ok, await response.text()
             return await response.json()
+
+
+async def caught_up(app: web.Application) -> None:
+    """Wait until the streams of an app's chat have everything that is committed now: one that opens
+    then hears nothing of it."""
+    (chat,) = [mounted for mounted in app._subapps if LIVE in mounted]
+    await chat[LIVE].feed.catch_up(seconds=PATIENCE)
 
 
 class HasPort(Protocol):

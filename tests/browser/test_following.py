@@ -11,6 +11,7 @@ from pymongo import AsyncMongoClient
 from chat_aio import Chat, Hooks, Options, add_browser_files
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints
+from tests.support.people import caught_up
 from tests.support.pool import Pool
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -58,6 +59,7 @@ async def test_a_page_follows(
         app.router.add_get("/", page)
         async with TestServer(app) as server:
             direct = await chat.api.get_or_create_conversation("ann", "bob")
+            await caught_up(chat)
             opened = await open_page()
             lines = opened.locator("li")
             await opened.goto(f"{server.make_url('/')}#{direct.id}")
