@@ -208,6 +208,7 @@ async def test_conversations_are_followed(serve: MakePeople) -> None:
     person = await serve(hooks, supervisors=True)
     ada = person("ada")
     group, other = await ada.group("grace"), await ada.group("grace")
+    await ada.told_all()
     async with (
         proxied(ada.client.port or 0) as proxy,
         ChatClient(proxy.base, headers=BOB) as client,
@@ -302,7 +303,8 @@ async def test_errors_of_the_service_in_a_row(
     async with scripted(*answers) as script, ChatClient(script.base) as client:
         with pytest.raises(InternalError, match="it failed"):
             await told(client.stream())
-    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    # Other parts may warn of a busy machine.
+    warnings = [message for name, _, message in caplog.record_tuples if name == streaming.log.name]
     assert warnings == [
         f"the stream was refused, attempt {number}: it failed"
         for number in (1, 2, 3, 4, 1, 1, 1, 1, 2, 3, 4, 5)

@@ -197,7 +197,7 @@ async def test_many_receipts_travel_together(serve: MakePeople, database: Databa
     person = await serve(plugins=[Receipts()])
     alice = person("alice")
     group = await alice.group(*users)
-    async with asyncio.timeout(20), alice.tab() as hers:
+    async with asyncio.timeout(60), alice.tab() as hers:
         tabs = [person(user).tab() for user in users]
         await asyncio.gather(*(tab.__aenter__() for tab in tabs))
         await alice.send(group, "to sixty")

@@ -29,4 +29,7 @@ async def stopped(pid: int) -> AsyncIterator[None]:
 
 def _is_stopped(pid: int) -> bool:
     threads = Path(f"/proc/{pid}/task").glob("*/stat")
-    return all(thread.read_text().rpartition(") ")[2].startswith("T") for thread in threads)
+    try:
+        return all(thread.read_text().rpartition(") ")[2].startswith("T") for thread in threads)
+    except (FileNotFoundError, ProcessLookupError):  # A thread has ended in between: look again.
+        return False

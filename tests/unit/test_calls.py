@@ -107,7 +107,7 @@ async def test_a_request_has_one_budget_for_all_its_calls() -> None:
     async def call() -> None:
         asked.append(module.deadline_within(10))
 
-    with budget(0.05) as left:
+    with budget(0.5) as left:
         await calls.run(call, seconds=10)
         await until(lambda: left.remaining == 0)
         with pytest.raises(StorageUnavailable):
@@ -130,13 +130,13 @@ async def test_pauses_at_once_count_once() -> None:
     """A page asks a hook about many messages at a time."""
     with budget(10) as left:
         before = left.deadline
+        began = left.deadline - left.remaining
         with paused():
-            began = left.deadline - left.remaining
             with paused(), paused():
                 await asyncio.sleep(0.05)
             assert left.deadline == before
         lasted = left.deadline - left.remaining - began
-        assert before + 0.05 <= left.deadline <= before + lasted + 0.02
+        assert before + 0.05 <= left.deadline <= before + lasted + 0.001
 
 
 async def test_shared_work_is_not_waited_for_past_the_budget() -> None:

@@ -37,6 +37,7 @@ from chat_aio.plugins import (
 from tests.plugins.notifications.pushing import make_push
 from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
+from tests.support.processes import START_SECONDS
 
 CHECKS = [
     not_a_server_error,
@@ -102,9 +103,9 @@ def service(mongo_url: str) -> Iterator[str]:
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
-    yield asyncio.run_coroutine_threadsafe(told.get(), loop).result(30)
+    yield asyncio.run_coroutine_threadsafe(told.get(), loop).result(START_SECONDS)
     loop.call_soon_threadsafe(ending.set)
-    thread.join(30)
+    thread.join(START_SECONDS)
     loop.close()
 
 

@@ -100,7 +100,9 @@ async def test_malformed_rows_are_dead_letters(
         for number in range(2 * Delivery.read_at_once)
     ]
     rows = database["notifications"]
-    await rows.insert_many(malformed, bypass_document_validation=True)
+    # In a transaction: no read comes while only some of them are there.
+    async with database.client.start_session() as session, await session.start_transaction():
+        await rows.insert_many(malformed, bypass_document_validation=True, session=session)
     alice = people("alice")
     await alice.send(await alice.direct("bob"), "hi")
     await until(lambda: told.of("bob") == ["hi"])

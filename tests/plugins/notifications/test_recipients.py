@@ -55,6 +55,16 @@ async def undecided() -> AsyncIterator[None]:
             ended.set()
 
 
+async def noted_as_shown(database: Database, conversation_id: str, message: Any) -> None:
+    """Wait until it is stored that a stream has shown a message: that is later than it was told."""
+    shown = {"conversationId": conversation_id, "last": {"$gte": message["seq"]}}
+
+    async def is_noted() -> bool:
+        return await database["notification_shown"].find_one(shown) is not None
+
+    await eventually(is_noted)
+
+
 async def test_all_but_the_sender_are_told(people: People, told: Told, database: Database) -> None:
     alice = people("alice")
     group = await alice.group("bob", "carol", name="Crew")
@@ -182,9 +192,10 @@ async def test_whose_stream_has_shown_it_is_not_told(
 
     async with people("bob").tab() as tab:
 
-        async def see(*_: Any) -> None:
+        async def see(group: str, sent: Any) -> None:
             while (await tab.next()).event != "message.created":
                 pass
+            await noted_as_shown(database, group, sent)
 
         await expect_not_told(people, told, database, see, patch.object(Shown, "among", nobody))
 
@@ -197,8 +208,10 @@ async def test_what_came_before_a_stream_was_opened_is_told(
     group = await alice.group("bob")
     await alice.send(group, "before")
     async with bob.tab() as tab:
-        await alice.send(group, "while open")
-        await tab.event("message.created")
+        async with undecided():
+            sent = await alice.send(group, "while open")
+            await tab.event("message.created")
+            await noted_as_shown(database, group, sent)
         await all_told(database, 2)
     assert told.pairs == [("bob", "before")]
 
