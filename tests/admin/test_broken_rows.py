@@ -329,7 +329,7 @@ async def test_no_route_fails_for_a_broken_row(
 async def put_back(database: Database, before: dict[str, list[dict[str, Any]]]) -> None:
     async def put(name: str, rows: list[dict[str, Any]]) -> None:
         await database[name].delete_many({})
-        # Not inserted: the chat, which works on, may have written a row of its own again by now.
+        # Not inserted: the chat, which works on, may have written its row again by now.
         if rows:
             written = [ReplaceOne({"_id": row["_id"]}, row, upsert=True) for row in rows]
             await database[name].bulk_write(written, ordered=False)

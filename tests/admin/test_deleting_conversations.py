@@ -63,7 +63,7 @@ async def killed_half_way(
     other = await people("user-1").group("user-2")
     kept = await people("user-1").send(other, "stays")
     await people("user-2").told_all()
-    # The chat that runs would go on with what is left at its next look.
+    # The chat that runs would go on with the rest at its next look.
     await people("user-2").chat._context.removals.close()
     words = (*DELETE, group, *DO)
     removed = [{"$match": {"operationType": "delete"}}]
