@@ -63,19 +63,27 @@ async def killed_half_way(
     other = await people("user-1").group("user-2")
     kept = await people("user-1").send(other, "stays")
     await people("user-2").told_all()
+    # The chat that runs would go on with the rest at its next look.
+    await people("user-2").chat._context.removals.close()
     words = (*DELETE, group, *DO)
     removed = [{"$match": {"operationType": "delete"}}]
-    async with (
-        people("user-2").tab() as tab,
-        # Before the command starts, and killed at the first: it would soon have removed the rest.
-        await database["messages"].watch(removed, batch_size=1) as changes,
-        command(database, mongo_url, *words) as process,
-        asyncio.timeout(120),
-    ):
-        await changes.next()
-        process.kill()
-        event = await tab.event("participant.removed")
-        assert len(event["affectedUserIds"]) == members
+    session = database.client.start_session()
+    async with session, await session.start_transaction():
+        # However late the command is killed: in the middle it waits for this transaction.
+        middle, locked = {"conversationId": group, "seq": messages // 2}, {"$set": {"body": "x"}}
+        await database["messages"].update_one(middle, locked, session=session)
+        async with (
+            people("user-2").tab() as tab,
+            # Before the command starts.
+            await database["messages"].watch(removed, batch_size=1) as changes,
+            command(database, mongo_url, *words) as process,
+            asyncio.timeout(120),
+        ):
+            await changes.next()
+            process.kill()
+            event = await tab.event("participant.removed")
+            assert len(event["affectedUserIds"]) == members
+        await session.abort_transaction()
     left = await database["messages"].count_documents({"conversationId": group})
     assert 0 < left < messages
     answer = await people("user-1").get(f"/conversations/{group}/messages")

@@ -16,6 +16,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat
+from chat_aio.actions.maintenance import stats as rules
 from chat_aio.actions.maintenance.stats import StatsPeriod, update
 from chat_aio.store.maintenance import stats as stored
 from chat_aio.store.maintenance.stats import bounds_of, bucket_of, median_of
@@ -32,7 +33,14 @@ from tests.support.histories import (
 )
 
 DAYS = 20
+COMMITTED_WITHIN = rules.COMMITTED_WITHIN
 DOCUMENT = Path(__file__).parents[2] / "docs/operations/statistics.md"
+
+
+@pytest.fixture(autouse=True)
+def complete_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Yesterday is complete whenever the tests run, also in the first minutes of a day."""
+    monkeypatch.setattr(rules, "COMMITTED_WITHIN", timedelta(0))
 
 
 def day(days_ago: int) -> str:
@@ -283,8 +291,11 @@ async def test_what_is_shown_and_what_is_refused(
     assert (wrong.code, "is not a day" in wrong.errors) == (2, True)
 
 
-async def test_a_day_is_complete_a_while_after_its_end(chat: Chat) -> None:
+async def test_a_day_is_complete_a_while_after_its_end(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was dated before midnight may be committed after it."""
+    monkeypatch.setattr(rules, "COMMITTED_WITHIN", COMMITTED_WITHIN)
     for wait, until in ((timedelta(minutes=4), day(1)), (timedelta(minutes=5), day(0))):
         context = replace(chat._context, clock=partial(midnight(0).__add__, wait))
         assert (await update(context, StatsPeriod())).until == until

@@ -80,7 +80,9 @@ async def test_status_with_a_process_that_posts(
             await chat.api.send_message("ada", group.id, "hi")
             await all_posted(database, 1)
             (status,) = (await tool("webhooks", "status", "--json")).json["webhooks"]
-            assert (status["webhook"], status["fence"]) == ("default", 1)
+            assert status["webhook"] == "default"
+            # More than 1 where the process was not scheduled for longer than its lease.
+            assert status["fence"] >= 1
             assert (status["waiting"], status["dead"]) == (0, 1)
             assert status["heldUntil"] > status["readUntil"] > "2026"
             assert "default" in (await tool("webhooks", "status")).output

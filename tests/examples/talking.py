@@ -25,4 +25,6 @@ async def talk(base: str, ada: Mapping[str, str], bob: Mapping[str, str]) -> Non
         assert direct.pair_key == "ada:bob"
         async with other.stream() as stream:
             sent = await one.send_message(direct.id, "Hello!")
-            assert await heard(stream) == sent
+            # A process whose feed lags behind first delivers what was said before.
+            while await heard(stream) != sent:
+                pass

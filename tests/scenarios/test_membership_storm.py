@@ -19,6 +19,9 @@ from tests.support.processes import serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+PATIENT = ("--storage-timeout-seconds", "60")
+"""On a busy machine, what takes long has not failed."""
+
 
 @dataclass
 class Doors:
@@ -54,7 +57,8 @@ async def served(mongo_url: str, pool: Pool) -> AsyncIterator[Doors]:
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client, AsyncExitStack() as stack:
         database = pool.new(client)
         bases = [
-            await stack.enter_async_context(serving(mongo_url, database.name)) for _ in range(2)
+            await stack.enter_async_context(serving(mongo_url, database.name, *PATIENT))
+            for _ in range(2)
         ]
         session = await stack.enter_async_context(ClientSession(timeout=ClientTimeout(total=60)))
         yield Doors(session, bases, database)

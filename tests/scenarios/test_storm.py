@@ -13,13 +13,15 @@ from tests.support.processes import serving
 
 SENDERS = 64
 TURNS = 10
+PATIENT = ("--storage-timeout-seconds", "60")
+"""On a busy machine, what takes long has not failed."""
 
 
 async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Database) -> None:
     users = [f"user {number}" for number in range(SENDERS)]
     async with (
-        serving(mongo_url, database.name) as first,
-        serving(mongo_url, database.name) as second,
+        serving(mongo_url, database.name, *PATIENT) as first,
+        serving(mongo_url, database.name, *PATIENT) as second,
         ClientSession(timeout=ClientTimeout(total=60)) as session,
     ):
         places = [first, second]

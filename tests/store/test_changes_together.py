@@ -80,13 +80,18 @@ async def test_one_that_is_refused_fails_alone(chats: list[Chat]) -> None:
     invite = await chat.api.create_invite("alice", group.id, max_uses=1)
     sizes = Sizes()
     with patch.object(membership, "_decide_all", sizes.noted):
-        added, left, *joined = await asyncio.gather(
-            chat.api.add_participants("alice", group.id, ["carol"]),
-            chat.api.remove_participant("alice", group.id, "alice"),
-            chat.api.accept_invite("dan", invite.code),
-            chat.api.accept_invite("eve", invite.code),
-            return_exceptions=True,
-        )
+        # Held until one is in a round and the others wait for it.
+        async with chat._context.sequencer.hold(group.id):
+            changes = (
+                chat.api.add_participants("alice", group.id, ["carol"]),
+                chat.api.remove_participant("alice", group.id, "alice"),
+                chat.api.accept_invite("dan", invite.code),
+                chat.api.accept_invite("eve", invite.code),
+            )
+            changing = asyncio.gather(*changes, return_exceptions=True)
+            queue = chat._context.membership._queue
+            await until(lambda: group.id in queue and len(queue._by_key[group.id]._waiting) == 3)
+        added, left, *joined = await changing
     assert max(sizes.seen) > 1
     assert not isinstance(added, BaseException)
     assert isinstance(left, LastAdminRemaining)

@@ -60,7 +60,9 @@ async def guarded(folder: Path) -> AsyncIterator[Guarded]:
     key = folder / "key"
     key.write_text(secrets.token_hex(32))
     key.chmod(0o600)
-    async with Mongod(folder / "data", options=("--keyFile", str(key))) as mongod:
+    # As on the mongod of all tests, no row is removed for its age meanwhile.
+    options = ("--keyFile", str(key), "--setParameter", "ttlMonitorEnabled=false")
+    async with Mongod(folder / "data", options=options) as mongod:
         async with Client(mongod.url) as first:
             await first.admin.command("createUser", "root", pwd="secret", roles=["root"])
         login: dict[str, Any] = {"username": "root", "password": "secret", "authSource": "admin"}

@@ -56,6 +56,9 @@ class Site:
             options=Options(
                 replay_buffer_seconds=5,
                 quotas=None,
+                # On a busy machine, what takes long has not failed.
+                storage_timeout_seconds=60,
+                hook_timeout_seconds=60,
                 room_controls=True,
                 conversation_keys=True,
                 inbox=True,
