@@ -49,6 +49,7 @@ export class Session {
     this.reconnect();
   };
   #syncAgain = new Retry(() => this.sync());
+  #moreAgain = new Retry(() => this.loadMoreConversations());
   /** The conversation that is being opened, and the one that the list has left to its opening. */
   #openingId = null;
   #leftId = null;
@@ -179,6 +180,7 @@ export class Session {
   #rest() {
     clearTimeout(this.#firstSync);
     this.#syncAgain.stop();
+    this.#moreAgain.stop();
     this.readings.close();
     this.history.close();
     this.#fetches.close();
@@ -252,20 +254,32 @@ export class Session {
     await this.history.loadThread(thread);
   }
 
+  /** Call this whenever the end of the list is visible, after each change: what has failed is
+   * requested again after a pause. */
+  async reachedEnd() {
+    const { isListing, listProblem } = this.#store;
+    if (!isListing && !listProblem && !this.#moreAgain.isWaiting) await this.loadMoreConversations();
+  }
+
+  /** The next page of the list, or after a failure the list. */
   async loadMoreConversations() {
     const { nextCursor, listings, listProblem } = this.#store;
     if (listProblem) return this.sync();
     if (!nextCursor) return;
+    this.#moreAgain.stop();
     this.#store.set({ nextCursor: null });
     const asOf = this.#store.now();
     const isLate = () => this.#store.listings !== listings;
     try {
       const page = await this.#list({ cursor: nextCursor });
       if (isLate()) return;
+      this.#moreAgain.succeeded();
       this.#store.addConversations(page.conversations, page.nextCursor, asOf);
       this.#store.addHeads(page, asOf);
-    } catch {
-      if (!isLate()) this.#store.set({ nextCursor });
+    } catch (error) {
+      if (isLate() || !error.isTemporary) return;
+      this.#moreAgain.failed(error);
+      this.#store.set({ nextCursor });
     }
   }
 
@@ -325,6 +339,7 @@ export class Session {
     if (this.#isSignedOut) return;
     clearTimeout(this.#firstSync);
     this.#syncAgain.stop();
+    this.#moreAgain.stop();
     const store = this.#store;
     const asOf = store.now();
     store.set({ isListing: true });

@@ -345,6 +345,33 @@ LISTS: dict[str, tuple[str, Any]] = {
         """,
         [50, "50"],
     ),
+    "while the end of the list is visible, what failed is requested after a pause": (
+        """
+        const away = Object.assign(new Error("away"), { status: 503, isTemporary: true });
+        // Without an end of it no turn would come.
+        const fail = () => (service.asked.length < 50 ? Promise.reject(away) : null);
+        service.conversations = many(120);
+        await session.sync();
+        store.set({ status: "live" });
+        store.subscribe(() => session.reachedEnd());
+        service.gateOf = fail;
+        const requests = [];
+        for (const work of [() => store.changed(), () => session.sync()]) {
+          service.asked = [];
+          work();
+          for (let number = 0; number < 5; number += 1) {
+            await turn();
+            store.changed();
+          }
+          requests.push([...service.asked]);
+        }
+        // Users who ask for it do not wait.
+        await session.loadMoreConversations();
+        session.close();
+        return [...requests, service.asked];
+        """,
+        [["list 50"], ["list 0"], ["list 0", "list 0"]],
+    ),
     "an opening asks once": (
         """
         service.conversations = many(60);

@@ -235,7 +235,7 @@ export class ChatView extends Part {
         typing: session.typing,
         unsent: shell.unsent,
         preview: (id) => session.loadPreview(id),
-        more: () => session.loadMoreConversations(),
+        more: () => session.reachedEnd(),
         openMenu: (...given) => open(menu, ...given),
       },
     });
