@@ -93,7 +93,8 @@ async def test_pings_are_few_and_end_with_the_message(visit: Visit, demo: Demo) 
     await field.press("Enter")
     await expect(main_list(linus).get_by_text("edited")).to_be_visible()
     assert told == []
-    await field.press_sequentially("hello")
+    async with linus.expect_response("**/typing?*"):
+        await field.press_sequentially("hello")
     await linus.clock.run_for(3_000)
     async with linus.expect_response("**/typing?*"):
         await field.press_sequentially(" you")

@@ -155,6 +155,7 @@ async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id, port=cable.port)
     banner = linus.get_by_text("Connection lost. Trying again…")
+    await expect(linus.get_by_text("This is the beginning")).to_be_attached()
     await stop_time(linus)
     await linus.route("**/stream?*", lambda route: route.fulfill(status=429))
     async with linus.expect_response("**/stream?*"):
@@ -184,6 +185,8 @@ async def test_what_waits_is_not_called_unsent(
     complaints.excuse_network()
     place = await demo.direct("linus", "dennis")
     linus = await visit("linus", place)
+    # What one writes in is loaded by then.
+    await expect(linus.get_by_text("This is the beginning")).to_be_attached()
     await linus.context.set_offline(True)
     await expect(linus.locator("#app")).to_have_attribute("data-status", "reconnecting")
     await write(linus, "hello")

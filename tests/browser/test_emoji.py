@@ -98,6 +98,7 @@ async def test_names_are_those_of_the_reader_s_language(visit: Visit, demo: Demo
     await written.press_sequentially("Los :rakete: :tada:")
     await expect(written).to_have_value("Los 🚀 🎉")
     await linus.get_by_role("button", name=GERMAN.say("composer.pickEmoji")).click()
+    await expect(picker(linus).get_by_role("textbox")).to_be_focused()
     buttons = picker(linus).locator(".palette button")
     for wanted in ("schmett", "butterf"):
         await linus.keyboard.press("Control+A")
@@ -131,6 +132,7 @@ async def test_the_exact_name_comes_first(visit: Visit, demo: Demo) -> None:
     await demo.send("dennis", direct_id, "It flies")
     linus = await visit("linus", direct_id)
     await act(message(main_list(linus), "It flies"), "React")
+    await expect(picker(linus, "React").get_by_label("Another emoji")).to_be_focused()
     marked = picker(linus, "React").locator("[data-first]")
     await expect(marked).to_have_count(0)
     await linus.keyboard.type("heart")

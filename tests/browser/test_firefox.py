@@ -37,7 +37,8 @@ async def test_a_conversation_is_held_in_firefox(demo: Demo, firefox: Firefox) -
     url = f"http://127.0.0.1:{demo.port}/#"
     linus = await firefox.visit(f"{url}linus/{place}")
     dennis = await firefox.visit(f"{url}dennis/{place}")
-    await linus.until(f"{CHAT}.querySelector('#status')?.textContent === 'Live'")
+    for window in (linus, dennis):
+        await window.until(f"{CHAT}.querySelector('#status')?.textContent === 'Live'")
     await linus.until(f"{LOG}.includes('80 new messages')")
     box = f"{CHAT}.querySelector('.unread-mark').getBoundingClientRect()"
     await linus.until(f"{box}.top >= 0 && {box}.bottom <= innerHeight")

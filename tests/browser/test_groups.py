@@ -171,6 +171,8 @@ async def test_the_last_admin_stays_and_others_leave(
 async def test_the_keyboard_opens_and_closes_the_details(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.group("linus", "dennis", name="Kernel")
     linus = await visit("linus", conversation_id)
+    # It takes the focus when it is loaded.
+    await expect(linus.get_by_label("Message", exact=True)).to_be_focused()
     opener = linus.get_by_role("link", name="Details")
     await opener.press("Enter")
     await expect(linus.get_by_role("link", name="Close the details")).to_be_focused()
@@ -234,8 +236,11 @@ async def test_no_group_of_oneself_by_accident(visit: Visit, demo: Demo) -> None
     await expect(linus.get_by_role("heading", name="Alone")).to_be_visible()
 
 
-async def test_leaving_is_described_as_it_is(visit: Visit, demo: Demo) -> None:
+async def test_leaving_is_described_as_it_is(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
     """Whoever leaves a channel can join it again; that one has left is no problem."""
+    complaints.excuse_lost_access()
     group = await demo.group("ada", "linus", name="Kernel")
     await demo.patch("ada", f"/conversations/{group}", visibility="public", joinPolicy="open")
     linus = await visit("linus", f"{group}/details")

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import Response, Route, expect
 
 from chat_aio.client import ChatClient
 from tests.browser.conftest import Visit
@@ -22,7 +22,13 @@ needs_react = pytest.mark.skipif(
 
 async def test_a_page_over_the_store(host: Host, open_page: Visit) -> None:
     page = await open_page()
-    await host.visit(page, "ada", "store.html")
+
+    def is_open(response: Response) -> bool:
+        return "/stream?" in response.url and response.frame.url.endswith("store.html")
+
+    # Nothing repeats that somebody types.
+    async with page.expect_response(is_open):
+        await host.visit(page, "ada", "store.html")
     log = page.get_by_role("log").get_by_role("listitem")
     await page.get_by_label("Message", exact=True).fill("Do you ship to Mars?")
     await page.get_by_role("button", name="Send").click()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.acting import choose, main_list, message
+from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
@@ -84,8 +84,7 @@ async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(empty: Pa
 async def test_escape_closes_the_list_only(visit: Visit, demo: Demo) -> None:
     linus, group_id = await in_group(visit, demo)
     await demo.send("dennis", group_id, "Who?")
-    await message(main_list(linus), "Who?").hover()
-    await main_list(linus).get_by_role("button", name="Reply", exact=True).click()
+    await act(message(main_list(linus), "Who?"), "Reply")
     people = linus.get_by_role("listbox", name="People to mention")
     await linus.keyboard.type("@")
     await expect(people).to_be_visible()

@@ -1,11 +1,15 @@
 """The shop in Node.js, in two browsers: two people talk, with names."""
 
+from typing import Any
+
 import pytest
 from playwright.async_api import Page, expect
+from pymongo import AsyncMongoClient
 
 from tests.browser.conftest import Visit
 from tests.browser.embedding import messages, say
 from tests.support.node import needs_node, node_host
+from tests.support.pool import Pool
 
 pytestmark = [needs_node, pytest.mark.asyncio(loop_scope="session")]
 
@@ -17,8 +21,10 @@ async def log_in(page: Page, origin: str, name: str) -> None:
     await page.get_by_role("button", name="Log in").click()
 
 
-async def test_two_people_talk(mongo_url: str, open_page: Visit) -> None:
-    async with node_host(mongo_url, "test_node_host") as (origin, _):
+async def test_two_people_talk(mongo_url: str, pool: Pool, open_page: Visit) -> None:
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        database = pool.new(client)
+    async with node_host(mongo_url, database.name) as (origin, _):
         ann, ben = await open_page(), await open_page()
         await log_in(ann, origin, "ann")
         await log_in(ben, origin, "ben")

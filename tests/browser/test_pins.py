@@ -40,6 +40,8 @@ async def test_both_pin_in_a_direct_conversation(visit: Visit, demo: Demo) -> No
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", f"{conversation_id}/details")
     dennis = await visit("dennis", f"{conversation_id}/details")
+    # The details take the focus when they are loaded.
+    await expect(details(linus)).to_be_visible()
     await write(linus, "Our address")
     await act(message(main_list(dennis), "Our address"), "More actions")
     await dennis.get_by_role("menuitem", name="Pin", exact=True).click()

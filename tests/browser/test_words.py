@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.acting import panel
+from tests.browser.acting import act, panel
 from tests.browser.conftest import Visit
 from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
@@ -44,8 +44,7 @@ async def test_a_conversation_is_held_in_german(visit: Visit, demo: Demo) -> Non
     await write(dennis, "Guten Tag")
     row = log.locator(".message").filter(has_text="Guten Tag")
     await expect(log.locator(".day")).to_have_text("Heute")
-    await row.hover()
-    await row.get_by_role("button", name="Im Thread antworten").click()
+    await act(row, "Im Thread antworten")
     thread = panel(linus, "Thread")
     await expect(thread).to_contain_text("Noch keine Antworten")
     await write(linus, "Hallo", "thread.message")
