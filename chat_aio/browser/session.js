@@ -254,8 +254,8 @@ export class Session {
     await this.history.loadThread(thread);
   }
 
-  /** Call this whenever the end of the list is visible, after each change: what has failed is
-   * requested again after a pause. */
+  /** Call this whenever the end of the list is visible, after each change: a request that failed is
+   * repeated after a pause. */
   async reachedEnd() {
     const { isListing, listProblem } = this.#store;
     if (!isListing && !listProblem && !this.#moreAgain.isWaiting) await this.loadMoreConversations();

@@ -214,3 +214,29 @@ async def test_what_takes_too_long_says_so_and_is_tried_again(
     await expect(main_list(linus)).to_contain_text(late)
     await linus.evaluate("AbortSignal.timeout = () => new AbortController().signal")
     await expect(main_list(linus)).to_contain_text("hello")
+
+
+async def test_a_list_that_fails_is_not_requested_for_every_change(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """Although its end is visible, where the next page would be requested."""
+    complaints.excuse("503")
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "hello")
+    linus = await visit("linus")
+    row = linus.get_by_role("link", name="Dennis")
+    await expect(row).to_be_visible()
+    requests: list[str] = []
+
+    async def refuse(route: Route) -> None:
+        requests.append(route.request.url)
+        await route.fulfill(status=503)
+
+    await linus.route("**/conversations?*", refuse)
+    await linus.evaluate("dispatchEvent(new Event('online'))")
+    await expect(linus.get_by_text("The conversations did not load.")).to_be_visible()
+    for body in ("one", "two", "three"):
+        await demo.send("dennis", place, body)
+        await expect(row).to_contain_text(body)
+    # The first, that of the stream which opens again, and a retry or two of a slow machine.
+    assert len(requests) < 8
