@@ -132,7 +132,13 @@ async def change(
 async def free_key(database: Database, report: ReportDocument, session: Session) -> str | None:
     """The `openKey` of a report; None if another report has it."""
     key = open_key(report["reporterUserId"], report["targetType"], report["targetId"])
-    taken = await database.reports.find_one(
-        {**_keyed(key), "_id": {"$ne": report["_id"]}}, session=session
-    )
-    return None if taken else key
+    other = {**_keyed(key), "_id": {"$ne": report["_id"]}}
+    released = {"$unset": {"openKey": ""}}
+    taken = await database.reports.find_one_and_update(other, released, session=session)
+    if taken is None:
+        return key
+    # It is given back: a write conflicts with a decision that releases the key at the same time. A
+    # read would not, and this report would be open while none has the key.
+    kept = {"$set": {"openKey": key}}
+    await database.reports.update_one({"_id": taken["_id"]}, kept, session=session)
+    return None

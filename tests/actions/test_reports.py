@@ -1,7 +1,14 @@
 """Reports: their evidence, and how moderators work on them."""
 
+import asyncio
+from typing import Any
+from unittest.mock import patch
+
+from chat_aio.store import audit
 from tests.conftest import Database
+from tests.support.checking import expect_no_violation
 from tests.support.moderating import People, report, settle
+from tests.support.people import PATIENCE
 
 
 async def test_a_report_keeps_its_evidence(moderated: People) -> None:
@@ -137,6 +144,35 @@ async def test_an_open_report_keeps_or_gets_its_place(moderated: People) -> None
     assert (await report(alice, "user", "bob")).json["report"]["id"] == first
 
 
+async def test_a_report_that_is_opened_again_while_a_newer_one_is_resolved(
+    moderated: People, database: Database
+) -> None:
+    """In either order one of them is the user's open report: the next report finds it."""
+    alice, mod = moderated("alice"), moderated("mod")
+    first = (await report(alice, "user", "bob")).json["report"]["id"]
+    await settle(mod, first, status="resolved")
+    second = (await report(alice, "user", "bob")).json["report"]["id"]
+    has_read, goes_on = asyncio.Event(), asyncio.Event()
+    add = audit.add
+
+    async def held(*given: Any) -> None:
+        if not has_read.is_set():
+            has_read.set()
+            await asyncio.wait_for(goes_on.wait(), PATIENCE)
+        await add(*given)
+
+    with patch.object(audit, "add", held):
+        opening = asyncio.create_task(settle(mod, first, status="triaged"))
+        await asyncio.wait_for(has_read.wait(), PATIENCE)
+        resolving = asyncio.create_task(settle(mod, second, status="resolved"))
+        await asyncio.wait({resolving}, timeout=0.5)
+        goes_on.set()
+        answers = [await opening, await resolving]
+    assert [answer.status for answer in answers] == [200, 200]
+    assert (await report(alice, "user", "bob")).json["report"]["id"] == first
+    await expect_no_violation(database)
+
+
 async def test_the_queue_is_filtered_and_paged(moderated: People) -> None:
     alice, mod = moderated("alice"), moderated("mod")
     group = await alice.group()
@@ -145,15 +181,21 @@ async def test_the_queue_is_filtered_and_paged(moderated: People) -> None:
     of_group = (await report(alice, "conversation", group)).json["report"]
     await settle(mod, of_group["id"], status="dismissed")
 
+    times = {}
+
     async def listed(query: str) -> list[str]:
         answer = await mod.get(f"/moderation/reports{query}")
         assert answer.status == 200, answer
+        times.update({row["targetId"]: row["createdAt"] for row in answer.json["reports"]})
         return [row["targetId"] for row in answer.json["reports"]]
 
     assert await listed("?status=dismissed") == [group]
     assert await listed("?targetType=conversation&status=open") == []
-    users = [f"user {number}" for number in reversed(range(5))]
-    assert await listed("?targetType=user&status=open") == users
+    users = await listed("?targetType=user&status=open")
+    assert sorted(users) == [f"user {number}" for number in range(5)]
+    # Two may be of the same millisecond.
+    newest_first = sorted((times[user_id] for user_id in users), reverse=True)
+    assert [times[user_id] for user_id in users] == newest_first
     page = (await mod.get("/moderation/reports?limit=4")).json
     assert await listed(f"?cursor={page['nextCursor']}") == users[3:]
     for query in ("?status=x", "?targetType=x", "?limit=0", "?cursor=x", "?status="):

@@ -107,6 +107,8 @@ async def serve_demo(mongo_url: str, pool: Pool, ports: Ports, story: Story) -> 
             await served.start()
             if not is_told:
                 await story.learn(samples, database)
+            # A stream that opens earlier may be refused, or hear of the samples.
+            await served.caught_up()
             yield served
             await served.stop()
             pool.give_back(database)

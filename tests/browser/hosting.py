@@ -83,5 +83,7 @@ async def hosting(
     for name, value in given.items():
         patch.setenv(name, value)
     await host.start()
+    # A stream that opens earlier may be refused.
+    await host.caught_up()
     yield host
     await host.stop()

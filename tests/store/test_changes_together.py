@@ -90,7 +90,7 @@ async def test_one_that_is_refused_fails_alone(chats: list[Chat]) -> None:
             )
             changing = asyncio.gather(*changes, return_exceptions=True)
             queue = chat._context.membership._queue
-            await until(lambda: group.id in queue and len(queue._by_key[group.id]._waiting) == 3)
+            await until(lambda: group.id in queue and len(queue._by_key[group.id]._waiting) > 1)
         added, left, *joined = await changing
     assert max(sizes.seen) > 1
     assert not isinstance(added, BaseException)
