@@ -1,5 +1,6 @@
 """Mutes: a hint for the client, and no more."""
 
+from tests.support.ageing import next_millisecond
 from tests.support.moderating import People
 
 
@@ -14,6 +15,7 @@ async def test_mutes_are_a_hint(person: People) -> None:
     }
     again = await alice.post("/moderation/mutes", {"conversationId": direct})
     assert again.json == made.json
+    await next_millisecond()
     await alice.post("/moderation/mutes", {"conversationId": group})
     page = (await alice.get("/moderation/mutes?limit=1")).json
     assert [mute["conversationId"] for mute in page["mutes"]] == [group]

@@ -61,6 +61,7 @@ from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
 from tests.plugins.attachments.uploading import PNG
 from tests.plugins.notifications.pushing import a_browser, make_push
+from tests.support.ageing import next_millisecond
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
@@ -449,6 +450,7 @@ async def hold(ada: ChatClient, bob: ChatClient) -> None:
     for body in ("spam", "more spam"):
         with pytest.raises(MessageHeld):
             await bob.send_message(group.id, body)
+        await next_millisecond()
     (newer,) = (page := await ada.list_held_messages(limit=1)).held_messages
     (older,) = (await ada.list_held_messages(cursor=page.next_cursor)).held_messages
     assert (older.body, newer.body, newer.sender_id) == ("spam", "more spam", "bob")

@@ -1,5 +1,7 @@
 """Letting time pass: everything in the database becomes older, which no stream hears of."""
 
+import asyncio
+import time
 from typing import Any
 
 from tests.conftest import Database
@@ -14,6 +16,14 @@ TIMES = {
         *(f"changedAt.{kind}" for kind in ("members", "name", "metadata", "pins")),
     ),
 }
+
+
+async def next_millisecond() -> None:
+    """Wait until a row that is written now is newer than all others: rows of the same millisecond
+    are in the order of their random ids."""
+    now = int(time.time() * 1_000)
+    while int(time.time() * 1_000) == now:  # noqa: ASYNC110
+        await asyncio.sleep(0)
 
 
 async def age(database: Database, minutes: float = 10) -> None:

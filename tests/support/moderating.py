@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chat_aio.hooks import ModerationContext
+from tests.support.ageing import next_millisecond
 from tests.support.people import Answer, Person
 
 People = Callable[[str], Person]
@@ -15,7 +16,9 @@ def is_mod(asked: ModerationContext) -> bool:
 
 
 async def block(who: Person, user_id: Any) -> Answer:
-    return await who.post("/moderation/blocks", {"targetUserId": user_id})
+    answer = await who.post("/moderation/blocks", {"targetUserId": user_id})
+    await next_millisecond()
+    return answer
 
 
 async def unblock(who: Person, user_id: Any) -> Answer:
@@ -28,7 +31,9 @@ async def ban(who: Person, user_id: Any, **given: Any) -> Answer:
 
 async def report(who: Person, kind: Any, target: Any, reason: Any = "spam") -> Answer:
     body = {"targetType": kind, "targetId": target, "reason": reason}
-    return await who.post("/moderation/reports", body)
+    answer = await who.post("/moderation/reports", body)
+    await next_millisecond()
+    return answer
 
 
 async def settle(who: Person, report_id: str, **given: Any) -> Answer:
