@@ -1,13 +1,18 @@
 """What a person does on the page."""
 
 import asyncio
+import re
 from datetime import datetime, timedelta
 
-from playwright.async_api import Locator, Page
+from playwright.async_api import Locator, Page, expect
 from playwright.async_api import TimeoutError as NotClicked
 
 CHAT = "document.querySelector('chat-aio').shadowRoot"
 """In scripts: the tree that has the nodes of the chat."""
+SHOWN = """(id) => {
+  const { shadowRoot, store } = document.querySelector("chat-aio");
+  return store.timeline(id).isLoaded && shadowRoot.querySelector('[role="log"]') !== null;
+}"""
 PATIENCE_SECONDS = 30
 POINTED_MS = 2_000
 
@@ -62,6 +67,14 @@ async def write(page: Page, body: str, *, in_thread: bool = False) -> None:
     label = "Message in the thread" if in_thread else "Message"
     await page.get_by_label(label, exact=True).fill(body)
     await page.keyboard.press("Enter")
+
+
+async def begun(page: Page, place: str) -> None:
+    """Wait until a chat is live. Where the place is a conversation, its messages are shown then:
+    they may come later."""
+    await expect(page.locator("#app")).to_have_attribute("data-status", "live")
+    if re.fullmatch("[0-9a-f]{24}", place):
+        await page.wait_for_function(SHOWN, arg=place)
 
 
 async def stop_time(page: Page) -> None:

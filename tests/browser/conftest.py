@@ -16,6 +16,7 @@ from pymongo import AsyncMongoClient
 from chat_aio.demo.application import Samples
 from chat_aio.demo.page import STATIC
 from chat_aio.web.browser_files import BROWSER
+from tests.browser.acting import begun
 from tests.browser.fonts import Font, environment
 from tests.browser.hosting import Host, hosting
 from tests.browser.seats import Browsers, Seats
@@ -194,7 +195,7 @@ async def visit(demo: Demo, cable: Cable, open_page: Visit) -> Visit:
         query = language.query if language else ""
         await page.goto(f"http://127.0.0.1:{port or demo.port}/{query}#{place}")
         if user_id:
-            await expect(page.locator("#app")).to_have_attribute("data-status", "live")
+            await begun(page, conversation_id)
         return page
 
     return visited

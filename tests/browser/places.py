@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, Route
 
+from tests.browser.acting import begun
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
@@ -41,7 +42,7 @@ async def visit(
         await page.route("**/bare", answered)
         place = f"{user_id}/{conversation_id}" if conversation_id else user_id
         await page.goto(f"http://127.0.0.1:{demo.port}/bare#{place}")
-        await expect(page.locator("#app")).to_have_attribute("data-status", "live")
+        await begun(page, conversation_id)
         return page
 
     return visit if request.param == "page" else visited

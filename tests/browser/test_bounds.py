@@ -194,6 +194,8 @@ async def test_in_a_hidden_tab_the_element_is_as_large_as_in_one_that_is_seen(
     await page.goto(f"http://127.0.0.1:{demo.port}/people")
     await page.evaluate(MADE_IN_DEMO, ["linus", place])
     await page.wait_for_function(LIVE)
+    # Otherwise it would begin at the first unread message.
+    await expect(page.get_by_text("This is the beginning of")).to_be_attached()
     await become(page, "hidden")
     await written_in(demo, place)
     log = page.get_by_role("log", name="Messages")

@@ -58,6 +58,8 @@ async def scroll(log: Locator, *, to: int) -> None:
     """Scroll up, or down, page by page, until a message is held."""
     # The node is looked for once: each look goes through all that hundreds of messages consist of.
     node = await log.element_handle()
+    # A page may be live before its messages are there.
+    await expect(log.locator(".message").first).to_be_attached()
     edge = "0" if to < (await numbers_in(node))[0] else "node.scrollHeight"
     while to not in (before := await numbers_in(node)):
         await node.evaluate(f"(node) => node.scrollTo(0, {edge})")
