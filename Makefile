@@ -6,7 +6,9 @@ DOCS := .venv-docs
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 SPREAD := -n auto --dist worksteal
-RULES := tests/unit tests/schema tests/actions
+# Searches and leases take a third of the time.
+RULES := tests/unit tests/schema tests/actions \
+	--ignore-glob='tests/actions/*search*' --ignore=tests/actions/test_leases.py
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 # A run starts a hundred Python processes: none compiles what another has compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
@@ -22,7 +24,7 @@ test: $(READY)  ## all tests but the long ones, over a real mongod that they sta
 test-long: $(READY)  ## the tests that take minutes: chaos, long histories, outages, large files
 	$(BIN)/python -m pytest $(SPREAD) -m long
 
-quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves
+quick: $(READY)  ## the rules alone, for while you work, without those of searches and leases
 	$(BIN)/python -m pytest $(SPREAD) $(RULES)
 
 check: $(READY)  ## style, types, import law, plain words
