@@ -326,14 +326,14 @@ export class ChatAio extends HTMLElement {
   #showAll() {
     if (!this.#store) return;
     const { unread, openId, status, problemCode } = this.#store.state();
-    const isBack = status === "live" && this.#dispatched.status !== "live";
-    if (isBack) this.#loading?.tryAgain();
+    const hasOpened = status === "live" && this.#dispatched.status !== "live";
+    if (hasOpened) this.#loading?.tryAgain();
     if (this.#view) {
       this.#letGo();
       this.#view.show();
       const { people, sources, store } = this.#view.shell;
       const title = store.open ? people.titleOf(store.open) : "";
-      if (isBack) sources.tryAgain();
+      if (hasOpened) sources.tryAgain();
       this.#dispatchChanged("title", title, { title });
     }
     this.#dispatchChanged("unread", unread, { total: unread });

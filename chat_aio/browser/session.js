@@ -261,7 +261,7 @@ export class Session {
     if (!isListing && !listProblem && !this.#moreAgain.isWaiting) await this.loadMoreConversations();
   }
 
-  /** The next page of the list, or after a failure the list. */
+  /** The next page of the list; the list from its start if that has failed. */
   async loadMoreConversations() {
     const { nextCursor, listings, listProblem } = this.#store;
     if (listProblem) return this.sync();
@@ -277,6 +277,7 @@ export class Session {
       this.#store.addConversations(page.conversations, page.nextCursor, asOf);
       this.#store.addHeads(page, asOf);
     } catch (error) {
+      // A refused page would be refused again: the list ends here until it is fetched from its start.
       if (isLate() || !error.isTemporary) return;
       this.#moreAgain.failed(error);
       this.#store.set({ nextCursor });

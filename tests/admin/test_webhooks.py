@@ -81,8 +81,8 @@ async def test_status_with_a_process_that_posts(
             await all_posted(database, 1)
             (status,) = (await tool("webhooks", "status", "--json")).json["webhooks"]
             assert status["webhook"] == "default"
-            # More than 1 where the process was not scheduled for longer than its lease.
-            assert status["fence"] >= 1
+            (lease,) = await database["settings"].find({"fence": {"$gt": 0}}).to_list()
+            assert status["fence"] == lease["fence"]
             assert (status["waiting"], status["dead"]) == (0, 1)
             assert status["heldUntil"] > status["readUntil"] > "2026"
             assert "default" in (await tool("webhooks", "status")).output

@@ -8,8 +8,9 @@ from aiohttp import ClientSession, web
 from playwright.async_api import Page, Route
 
 from chat_aio.client import ChatClient
-from tests.browser.serving import Ports, caught_up
+from tests.browser.serving import Ports
 from tests.examples.conftest import loaded
+from tests.support.people import app_caught_up
 
 
 class Host:
@@ -33,7 +34,7 @@ class Host:
 
     async def caught_up(self) -> None:
         assert self._runner is not None
-        await caught_up(self._runner.app)
+        await app_caught_up(self._runner.app)
 
     async def visit(self, page: Page, user_id: str, name: str = "plain.html") -> None:
         await page.context.clear_cookies()

@@ -16,9 +16,8 @@ from chat_aio.capabilities import Capability
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
 from chat_aio.plugins import Attachments
-from chat_aio.web.app_keys import LIVE
 from tests.store.conftest import store_over
-from tests.support.people import PATIENCE
+from tests.support.people import app_caught_up
 from tests.support.pool import Database
 
 OF_PROCESSES = ("presence", "processes", "signals")
@@ -146,7 +145,7 @@ class Demo:
 
     async def caught_up(self) -> None:
         assert self._runner is not None
-        await caught_up(self._runner.app)
+        await app_caught_up(self._runner.app)
 
     async def get(self, user_id: str, path: str, **query: str) -> Any:
         return await self._call("GET", user_id, path, query)
@@ -242,13 +241,6 @@ class Demo:
             return await response.json()
 
 
-async def caught_up(app: web.Application) -> None:
-    """Wait until the streams of an app's chat have everything that is committed now: one that opens
-    then hears nothing of it."""
-    (chat,) = [mounted for mounted in app._subapps if LIVE in mounted]
-    await chat[LIVE].feed.catch_up(seconds=PATIENCE)
-
-
 class HasPort(Protocol):
     """A server on this machine."""
 
@@ -299,7 +291,7 @@ class Cable:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._served.port)
         self._ends.add(far_writer)
         if self._is_cut:
-            # Since this connection was begun.
+            # It was cut while this connection was being made.
             for end in (writer, far_writer):
                 end.transport.abort()
         await asyncio.gather(
@@ -336,12 +328,12 @@ class Complaints:
         self._excuses.append(part)
 
     def excuse_network(self) -> None:
-        """The test breaks the connection, which a page may still be loading its parts over."""
+        """For a test that breaks the connection while a page may be loading its parts."""
         self.excuse("net::ERR_")
         self.excuse("Failed to fetch dynamically imported module")
 
     def excuse_lost_access(self) -> None:
-        """The test takes a conversation from a page, which may be loading something of it."""
+        """For a test that takes a conversation from a page, which may be loading its messages."""
         self.excuse("403")
         self.excuse("404")
 

@@ -6,14 +6,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
+import pytest_asyncio
 from aiohttp import web
 from playwright.async_api import BrowserContext, Page, Request
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options, add_browser_files
 from tests.browser.serving import Ports
+from tests.support.pool import Pool
 
-HEARTBEAT_MS = 500
+QUICK_HEARTBEATS = pytest.mark.parametrize("heartbeat_ms", [500])
+"""For tests in which a silence has to be noticed."""
 PATIENCE = 60
 PAGE = """<!doctype html><html lang="en"><title>Tab</title><link rel="icon" href="data:,">
 <script type="module">
@@ -117,7 +121,7 @@ class Service:
 
 @asynccontextmanager
 async def serving(
-    mongo_url: str, pool: Any, ports: Ports, *, heartbeat_ms: int = HEARTBEAT_MS
+    mongo_url: str, pool: Any, ports: Ports, *, heartbeat_ms: int
 ) -> AsyncIterator[Service]:
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
@@ -126,6 +130,20 @@ async def serving(
         yield service
         await service.stop()
         pool.give_back(database)
+
+
+@pytest.fixture
+def heartbeat_ms() -> int:
+    """So long that no tab takes a busy machine for a lost connection."""
+    return 20_000
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def service(
+    mongo_url: str, pool: Pool, ports: Ports, heartbeat_ms: int
+) -> AsyncIterator[Service]:
+    async with serving(mongo_url, pool, ports, heartbeat_ms=heartbeat_ms) as served:
+        yield served
 
 
 class Tabs:

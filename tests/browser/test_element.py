@@ -26,7 +26,7 @@ async def test_two_people_talk(host: Host, open_page: Visit) -> None:
     ada, grace = await open_page(), await open_page()
     await host.visit(ada, "ada")
     await host.visit(grace, "grace")
-    # Nothing repeats that somebody types.
+    # That somebody types is sent once.
     for page in (ada, grace):
         await expect(page.locator("#app")).to_have_attribute("data-status", "live")
     await expect(ada.get_by_text("No conversations yet.")).to_be_visible()

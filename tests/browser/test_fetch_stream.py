@@ -9,8 +9,9 @@ from playwright.async_api import Page
 
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Ports
-from tests.browser.tabs import HEARTBEAT_MS, Service, Tabs, serving
-from tests.support.pool import Pool
+from tests.browser.tabs import QUICK_HEARTBEATS, Service, Tabs
+from tests.browser.tabs import heartbeat_ms as heartbeat_ms
+from tests.browser.tabs import service as service
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -62,20 +63,6 @@ async def test_an_event_stream_in_parts_of_any_size(empty: Page, end: str) -> No
     for events, ended in await empty.evaluate(READ, [end.join(lines), None]):
         assert [event for event in events if event[0] != "open"] == expected
         assert ended == state
-
-
-@pytest.fixture
-def heartbeat_ms() -> int:
-    """Rare: a stream is not taken for dead because the machine is busy."""
-    return 15_000
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def service(
-    mongo_url: str, pool: Pool, ports: Ports, heartbeat_ms: int
-) -> AsyncIterator[Service]:
-    async with serving(mongo_url, pool, ports, heartbeat_ms=heartbeat_ms) as served:
-        yield served
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -146,7 +133,7 @@ async def test_it_reconnects_by_itself(tabs: Tabs, service: Service) -> None:
     assert await page.evaluate("[tab.resets, tab.refusals]") == [0, []]
 
 
-@pytest.mark.parametrize("heartbeat_ms", [HEARTBEAT_MS])
+@QUICK_HEARTBEATS
 async def test_one_that_is_silent_is_dead(tabs: Tabs, service: Service, cable: Cable) -> None:
     page = await opened(tabs)
     await page.wait_for_function("tab.opens.length === 1")

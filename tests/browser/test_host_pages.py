@@ -26,7 +26,7 @@ async def test_a_page_over_the_store(host: Host, open_page: Visit) -> None:
     def is_open(response: Response) -> bool:
         return "/stream?" in response.url and response.frame.url.endswith("store.html")
 
-    # Nothing repeats that somebody types.
+    # That somebody types is sent once.
     async with page.expect_response(is_open):
         await host.visit(page, "ada", "store.html")
     log = page.get_by_role("log").get_by_role("listitem")

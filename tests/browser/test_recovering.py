@@ -145,6 +145,24 @@ async def test_a_closed_store_does_not_ask_again(empty: Page) -> None:
     assert found == []
 
 
+async def test_a_closed_store_does_not_ask_for_the_next_page_again(empty: Page) -> None:
+    found = await run(
+        empty,
+        """
+        const page = { conversations: [conversation("c")], nextCursor: "next" };
+        answers.listConversations = async () => page;
+        await begin();
+        answers.listConversations = async () => { throw AWAY; };
+        await store.loadMore();
+        store.close();
+        const count = asked.length;
+        for (let times = 0; times < 3; times += 1) await elapse();
+        return asked.slice(count);
+        """,
+    )
+    assert found == []
+
+
 @pytest.mark.parametrize("late", ["listConversations", "getOrCreateConversation"])
 async def test_a_late_answer_does_not_undo_a_count(empty: Page, late: str) -> None:
     """It was asked for before a message had come, whose count has been confirmed since."""

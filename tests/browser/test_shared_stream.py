@@ -11,28 +11,12 @@ from playwright.async_api import Page, Route
 
 from tests.browser.seats import Browsers
 from tests.browser.serving import Cable, Ports
-from tests.browser.tabs import HEARTBEAT_MS, Service, Tabs, crash, frozen, halted, serving
+from tests.browser.tabs import QUICK_HEARTBEATS, Service, Tabs, crash, frozen, halted, serving
+from tests.browser.tabs import heartbeat_ms as heartbeat_ms
+from tests.browser.tabs import service as service
 from tests.support.pool import Pool
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-@pytest.fixture
-def heartbeat_ms() -> int:
-    """So long that no tab takes a busy machine for a lost connection."""
-    return 20_000
-
-
-quick_heartbeats = pytest.mark.parametrize("heartbeat_ms", [HEARTBEAT_MS])
-"""Where a silence has to be noticed."""
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def service(
-    mongo_url: str, pool: Pool, ports: Ports, heartbeat_ms: int
-) -> AsyncIterator[Service]:
-    async with serving(mongo_url, pool, ports, heartbeat_ms=heartbeat_ms) as served:
-        yield served
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -187,7 +171,7 @@ WITHOUT_STEALING = """
 """
 
 
-@quick_heartbeats
+@QUICK_HEARTBEATS
 @pytest.mark.parametrize("stopped", [frozen, halted])
 async def test_a_leader_that_is_stopped(tabs: Tabs, service: Service, stopped: Any) -> None:
     """Frozen, it gives the lead away; halted, it cannot, and loses the lock. When it goes on it has
@@ -233,7 +217,7 @@ DROPPING = """
 """
 
 
-@quick_heartbeats
+@QUICK_HEARTBEATS
 @pytest.mark.parametrize("is_led_by_another", [False, True])
 async def test_a_tab_that_has_missed_something_refetches(
     tabs: Tabs, service: Service, is_led_by_another: bool
@@ -426,7 +410,7 @@ async def far_tabs(browsers: Browsers, service: Service, cable: Cable) -> AsyncI
     await context.close()
 
 
-@quick_heartbeats
+@QUICK_HEARTBEATS
 async def test_a_computer_that_slept(far_tabs: Tabs, service: Service, cable: Cable) -> None:
     """All tabs stood still, and the connection is gone."""
     await far_tabs.login("ada")
@@ -479,7 +463,7 @@ async def test_a_reconnect_from_any_tab(tabs: Tabs, service: Service) -> None:
         await page.wait_for_function("tab.opens.length === 2")
 
 
-@quick_heartbeats
+@QUICK_HEARTBEATS
 async def test_a_dead_line_of_a_leader_whose_timers_are_late(
     far_tabs: Tabs, service: Service, cable: Cable
 ) -> None:

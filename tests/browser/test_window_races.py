@@ -348,7 +348,7 @@ LISTS: dict[str, tuple[str, Any]] = {
     "while the end of the list is visible, what failed is requested after a pause": (
         """
         const away = Object.assign(new Error("away"), { status: 503, isTemporary: true });
-        // Without an end of it no turn would come.
+        // Without a limit, a loop of requests would leave the test no turn.
         const fail = () => (service.asked.length < 50 ? Promise.reject(away) : null);
         service.conversations = many(120);
         await session.sync();

@@ -15,12 +15,9 @@ from pymongo import AsyncMongoClient
 from tests.conftest import Database
 from tests.support.checking import expect_no_violation
 from tests.support.pool import Pool
-from tests.support.processes import serving
+from tests.support.processes import PATIENT, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-PATIENT = ("--storage-timeout-seconds", "60")
-"""On a busy machine, what takes long has not failed."""
 
 
 @dataclass

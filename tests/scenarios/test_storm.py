@@ -9,12 +9,10 @@ from aiohttp import ClientSession, ClientTimeout
 from tests.conftest import Database
 from tests.support.checking import expect_no_violation
 from tests.support.people import Tab
-from tests.support.processes import serving
+from tests.support.processes import PATIENT, serving
 
 SENDERS = 64
 TURNS = 10
-PATIENT = ("--storage-timeout-seconds", "60")
-"""On a busy machine, what takes long has not failed."""
 
 
 async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Database) -> None:

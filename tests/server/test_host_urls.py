@@ -22,11 +22,9 @@ from chat_aio.server.app import make_served
 from chat_aio.server.host import HostURL
 from chat_aio.server.host_permissions import HostPermissions
 from chat_aio.server.sources import settings_from
-from chat_aio.web.app_keys import LIVE
-from chat_aio.web.mounts import chats_in
 from tests.conftest import Database
 from tests.support.backend import WEBHOOK_SECRET, Backend
-from tests.support.people import BASE, PATIENCE, Answer, Tab
+from tests.support.people import BASE, PATIENCE, Answer, Tab, app_caught_up
 from tests.support.tokens import SECRET, bearer, token_of
 
 Call = Callable[..., Any]
@@ -54,8 +52,7 @@ class Standalone:
     async def told_all(self) -> None:
         """Wait until all that is committed now has been told to the streams."""
         assert self.client.app is not None
-        for mounted in chats_in(self.client.app).values():
-            await mounted[LIVE].feed.catch_up(seconds=PATIENCE)
+        await app_caught_up(self.client.app)
 
     async def send(self, user_id: str, path: str, body: str = "hi") -> Answer:
         return await self.call(user_id, "POST", f"{path}/messages", {"body": body})

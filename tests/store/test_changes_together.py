@@ -80,7 +80,7 @@ async def test_one_that_is_refused_fails_alone(chats: list[Chat]) -> None:
     invite = await chat.api.create_invite("alice", group.id, max_uses=1)
     sizes = Sizes()
     with patch.object(membership, "_decide_all", sizes.noted):
-        # Held until one is in a round and the others wait for it.
+        # Held until one is in a round and two others wait for it.
         async with chat._context.sequencer.hold(group.id):
             changes = (
                 chat.api.add_participants("alice", group.id, ["carol"]),

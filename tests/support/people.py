@@ -11,6 +11,8 @@ from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient
 
 from chat_aio import Chat
+from chat_aio.web.app_keys import LIVE
+from chat_aio.web.mounts import chats_in
 from tests.support.conforming import expect_described, expect_described_event
 
 BASE = "/api/chat"
@@ -22,6 +24,12 @@ async def caught_up(chat: Chat) -> None:
     """Wait until this process's streams have everything that is committed now: a stream that opens
     then hears nothing of it."""
     await chat._live.feed.catch_up(seconds=PATIENCE)
+
+
+async def app_caught_up(app: web.Application) -> None:
+    """The same for the chats that are mounted in an app."""
+    for mounted in chats_in(app).values():
+        await mounted[LIVE].feed.catch_up(seconds=PATIENCE)
 
 
 def picked_by_header(request: web.Request) -> dict[str, Any] | None:

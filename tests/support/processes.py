@@ -17,6 +17,8 @@ from chat_aio.embedded import _end_with_parent, _free_port
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
+PATIENT = ("--storage-timeout-seconds", "60")
+"""Options of a service: on a busy machine a slow command has not failed."""
 OWN = ("CHAT_AIO_TEST_", "CHAT_AIO_CHAOS_", "CHAT_AIO_MODEL_", "CHAT_AIO_GENERATED")
 EXIT_SECONDS = 20
 """What operators are promised is a quarter of it; this machine may be busy."""

@@ -16,7 +16,7 @@ from tests.plugins.notifications.telling import PATIENCE, Told, all_told, eventu
 
 @pytest.fixture(autouse=True)
 def settings_that_are_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that are released are late by as long as another process may remember the hours."""
+    """Released rows are delayed for as long as another process may remember the hours."""
     for module in (deciding, holding):
         monkeypatch.setattr(module, "FRESH_SECONDS", 0.5)
 
