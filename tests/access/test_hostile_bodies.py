@@ -26,7 +26,7 @@ def test_the_bodies_that_may_be_missing() -> None:
 
 
 async def test_hostile_bodies(served: Served, database: Database) -> None:
-    world = await World.made(served.chat.api, "group", ["admin"])
+    world = await World.made(served.chat.api, "group, another", ["admin"])
     for route in WITH_BODY:
         path, user = path_of(route, world)
         before = await contents(database)
@@ -51,7 +51,7 @@ async def test_hostile_bodies(served: Served, database: Database) -> None:
 
 
 async def test_a_good_body_may_come_as_any_type(served: Served) -> None:
-    world = await World.made(served.chat.api, "group", ["admin"])
+    world = await World.made(served.chat.api, "group, another", ["admin"])
     route = "POST /conversations/{conversation_id}/messages"
     path, user = path_of(route, world)
     raw = b'{"body":"a word"}'

@@ -81,7 +81,7 @@ async def asked(served: Served, world: World, field: Field, value: Any) -> Answe
 async def test_what_is_hostile_is_text_or_refused_and_changes_nothing(
     served: Served, database: Database
 ) -> None:
-    world = await World.made(served.chat.api, "group", ["admin"])
+    world = await World.made(served.chat.api, "group, another", ["admin"])
     before = await contents(database)
     wrong: list[tuple[Field, Any, Answer | str]] = []
     for field in fields():

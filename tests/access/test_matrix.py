@@ -89,8 +89,9 @@ async def test_every_cell(served: Served) -> None:
 async def differences(served: Served, row: Row, read: World | None) -> AsyncIterator[str]:
     """Where a row is not so. Each door has a world of its own, unless nothing is changed there; who
     is refused comes first, for what succeeds may change what others meet."""
-    one = read or await World.made(served.chat.api, row.about, row.stated)
-    other = read or await World.made(served.chat.api, row.about, row.stated)
+    one = other = read or await World.made(served.chat.api, row.about, row.stated)
+    if row.route and row.method and not read:
+        other = await World.made(served.chat.api, row.about, row.stated)
     for role, cell in sorted(row.stated.items(), key=lambda stated: MEANINGS[stated[1]][1] is None):
         here = f"{row.route or row.method}, {row.about}, {role}: {cell} is stated"
         status, code = MEANINGS[cell]

@@ -104,9 +104,10 @@ class World:
         await api._context.database.conversations.update_one(
             {"_id": group.id}, {"$set": {"key": group.id}}
         )
-        sending = (api.send_message(user, group.id, "a word") for user in users)
+        talking = TALKING if self._is("mine") else ("kim",)
+        sending = (api.send_message(self.user(role), group.id, "a word") for role in talking)
         sent = await asyncio.gather(*sending)
-        self._mine = {role: message.id for role, message in zip(TALKING, sent, strict=True)}
+        self._mine = {role: message.id for role, message in zip(talking, sent, strict=True)}
         await self._attach("admin", self.user("kim"), group.id)
         left = self.user("ex-member")
         await api.remove_participant(admin, group.id, left)
@@ -130,14 +131,15 @@ class World:
     async def _make_direct(self, role: str) -> None:
         api, user, peer = self._api, self.user(role), self.user(f"peer-of-{role}")
         direct = await api.get_or_create_conversation(user, peer)
-        mine = await api.send_message(user, direct.id, "a word")
+        if self._is("mine"):
+            self._mine[role] = (await api.send_message(user, direct.id, "a word")).id
         theirs = await api.send_message(peer, direct.id, "a word")
         await self._attach(role, peer, direct.id)
         if role == "blocked":
             await api.moderation.block_user(peer, user)
         elif role == "blocker":
             await api.moderation.block_user(user, peer)
-        self._direct[role], self._mine[role], self._theirs[role] = direct.id, mine.id, theirs.id
+        self._direct[role], self._theirs[role] = direct.id, theirs.id
 
     async def _make_home(self, role: str) -> None:
         """A group of one's own: to forward out of, or into."""
@@ -182,9 +184,10 @@ class World:
 
     async def _moderate(self) -> None:
         moderation, moderator = self._api.moderation, self.user("moderator")
-        report, ban, _ = await asyncio.gather(
-            moderation.report(self.user("kim"), "user", self.user("asker"), "spam"),
-            moderation.ban_user(moderator, self.user("outlaw")),
-            moderation.ban_user(moderator, self.user("banned")),
-        )
-        self._names |= {"report_id": report.id, "ban_id": ban.id}
+        if self._is("another"):
+            report, ban = await asyncio.gather(
+                moderation.report(self.user("kim"), "user", self.user("asker"), "spam"),
+                moderation.ban_user(moderator, self.user("outlaw")),
+            )
+            self._names |= {"report_id": report.id, "ban_id": ban.id}
+        await moderation.ban_user(moderator, self.user("banned"))
