@@ -6,7 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ import pytest
 from aiohttp import ClientSession
 from click.testing import CliRunner, Result
 
-from chat_aio import SetupError, embedded
+from chat_aio import Options, SetupError, embedded
 from chat_aio.admin.cli import main
+from chat_aio.server import clients
 from chat_aio.store.database import Database as Store
+from chat_aio.store.database import database_over
 from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving, without_own_variables
@@ -81,14 +83,20 @@ async def failing_process(*arguments: str) -> str:
 
 async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     serve = ("serve", "--auth-header", "X", "--port", "0", "--mongo-url", AWAY)
-    said = await asyncio.gather(*(failing_process(*serve, *options) for options in ((), WORKERS)))
-    monkeypatch.setattr("chat_aio.server.clients.Database", partial(Store, timeout=0.2))
-    for command in ("check", "apply"):
-        failed = await run("indexes", command, "--mongo-url", AWAY)
+    short = (*serve, "--storage-timeout-seconds", "1")
+    said = await asyncio.gather(*(failing_process(*short, *options) for options in ((), WORKERS)))
+
+    def briefly(handle: Database, options: Options) -> Store:
+        return database_over(handle, replace(options, storage_timeout_seconds=0.2))
+
+    monkeypatch.setattr(clients, "database_over", briefly)
+    for command in (("indexes", "check"), ("indexes", "apply"), ("check",)):
+        failed = await run(*command, "--mongo-url", AWAY)
         assert failed.exit_code == 1
         said.append(failed.output)
     for text in said:
-        assert text.startswith("Error: MongoDB was not reached")
+        assert text.startswith("Error: MongoDB was not reached: 127.0.0.1:9: ")
+        assert "configured timeouts" not in text
         assert len(text.splitlines()) == 1
 
 

@@ -271,10 +271,3 @@ async def test_ctrl_c_during_an_import(
 async def test_one_form_of_output(tool: Tool) -> None:
     refused = await tool("moderation", "bans", "--json-lines", "--json")
     assert (refused.code, "--json or --json-lines, not both" in refused.errors) == (2, True)
-
-
-async def test_where_mongodb_is_not_reached() -> None:
-    url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=3000"
-    line = (await run("check", "--mongo-url", url)).refusal
-    assert "127.0.0.1:9" in line
-    assert "configured timeouts" not in line
