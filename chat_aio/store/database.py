@@ -9,6 +9,7 @@ from datetime import UTC
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+import pymongo
 from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo import UpdateOne
 from pymongo.errors import (
@@ -336,9 +337,16 @@ class Database:
 
     async def require_replica_set(self) -> None:
         """Raise SetupError, with the remedy, unless this is a reachable replica set."""
+
+        async def say_hello() -> Mapping[str, Any]:
+            # The driver, which only looks at its timeout every half second, names the host.
+            with pymongo.timeout(max(self.timeout - 0.5, self.timeout / 2)):
+                answer: Mapping[str, Any] = await self.handle.command("hello")
+            return answer
+
         try:
             # Not `read`, which removes MongoDB's texts: operators need them.
-            hello = await self.calls.run(lambda: self.handle.command("hello"), seconds=self.timeout)
+            hello = await self.calls.run(say_hello, seconds=self.timeout)
         except (LateCall, StorageUnavailable) as error:
             raise SetupError("MongoDB was not reached: it does not answer.") from error
         except (PyMongoError, ConfigurationError) as error:

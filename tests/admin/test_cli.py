@@ -87,7 +87,7 @@ async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPat
     said = await asyncio.gather(*(failing_process(*short, *options) for options in ((), WORKERS)))
 
     def briefly(handle: Database, options: Options) -> Store:
-        return database_over(handle, replace(options, storage_timeout_seconds=0.2))
+        return database_over(handle, replace(options, storage_timeout_seconds=1.0))
 
     monkeypatch.setattr(clients, "database_over", briefly)
     for command in (("indexes", "check"), ("indexes", "apply"), ("check",)):
