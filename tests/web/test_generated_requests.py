@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 import schemathesis
 from aiohttp import web
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 from pymongo import AsyncMongoClient
+from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     negative_data_rejection,
@@ -47,6 +50,8 @@ CHECKS = [
     negative_data_rejection,
 ]
 API = schemathesis.openapi.from_dict(deepcopy(description())).exclude(path="/stream")
+Operation = APIOperation[Any, Any, Any, Any]
+OPERATIONS: list[Operation] = [found.ok() for found in API.get_all_operations()]  # type: ignore[union-attr]
 BUSY = settings(
     max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "6")),
     derandomize="CHAT_AIO_GENERATED" not in os.environ,
@@ -116,10 +121,17 @@ def test_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
 
 
 @pytest.mark.long
-@API.parametrize()
-@settings(BUSY, max_examples=24)
-def test_many_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
-    case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_many_generated_requests(operation: Operation, service: str) -> None:
+    """Further ones, without those at the limits of each field, which the others are as well."""
+    every = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
+
+    @settings(BUSY, max_examples=24)
+    @given(every)
+    def is_as_described(case: schemathesis.Case[Any]) -> None:
+        case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
+
+    is_as_described()
 
 
 class Story(API.as_state_machine()):  # type: ignore[misc]
