@@ -20,6 +20,8 @@ from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
 from chat_aio.plugins import Plugin
 from chat_aio.plugins.attachments import thumbnails
+from chat_aio.plugins.deliveries import lanes, worker
+from chat_aio.store import following
 from tests.support.closing import end_reads_at_once
 from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
@@ -143,6 +145,19 @@ def patience_with_images() -> Iterator[None]:
     """On a busy machine, the process that makes thumbnails has not failed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thumbnails, "SECONDS", 60.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_pauses() -> Iterator[None]:
+    """What deliveries gather, look for and try again comes soon; what bounds their patience is as
+    it was."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "AWAIT_MS", 20)
+        patch.setattr(following, "GATHER_SECONDS", 0.02)
+        patch.setattr(worker, "LOOK_SECONDS", 0.1)
+        patch.setattr(worker, "PAUSE_SECONDS", 0.05)
+        patch.setattr(lanes, "PAUSE_SECONDS", 0.05)
         yield
 
 
