@@ -150,11 +150,12 @@ def patience_with_images() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def short_pauses() -> Iterator[None]:
-    """What deliveries gather, look for and try again comes soon; what bounds their patience is as
-    it was."""
+    """Deliveries look often for what they wait for, and for leases that are free. How long they are
+    patient stays as it is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(following, "AWAIT_MS", 20)
         patch.setattr(following, "GATHER_SECONDS", 0.02)
+        patch.setattr(worker, "RENEWALS", 30)
         patch.setattr(worker, "LOOK_SECONDS", 0.1)
         patch.setattr(worker, "PAUSE_SECONDS", 0.05)
         patch.setattr(lanes, "PAUSE_SECONDS", 0.05)

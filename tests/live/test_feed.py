@@ -61,12 +61,15 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
         position = tab.last_event_id
         async with stopped(mongod.pid):
             await tab.end()
-            answer = await alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"})
-            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
-            assert answer.headers["Retry-After"]
-            answer = await alice.get("/conversations")
-            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
-            assert "nothing was written" in answer.json["error"]["message"]
+            answers = await asyncio.gather(
+                alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"}),
+                alice.get("/conversations"),
+            )
+            for answer in answers:
+                assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+            sent, listed = answers
+            assert sent.headers["Retry-After"]
+            assert "nothing was written" in listed.json["error"]["message"]
     async with asyncio.timeout(PATIENCE):
         while not await alice.chat._live.feed.wait_live(seconds=1):
             pass

@@ -19,6 +19,11 @@ STALL = 2.0
 """Longer than a tick takes on a busy machine: a late one would end the feed."""
 
 
+@pytest.fixture(autouse=True)
+def ticks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "TICKS", 20)
+
+
 class Watch:
     """Counts the ticks that are written, and notices when caching begins and ends."""
 
@@ -79,7 +84,7 @@ async def test_an_idle_process_writes_now_and_then(
     make_chat: MakeChat, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or the place from which its feed resumes would fall behind for hours."""
-    monkeypatch.setattr(feed, "IDLE_SECONDS", STALL)
+    monkeypatch.setattr(feed, "IDLE_SECONDS", 0.2)
     chat = await make_chat(change_stream_timeout_seconds=STALL)
     await watch.until(lambda: not caches(chat))
     written, token = watch.ticks, chat._live.feed._token
