@@ -30,6 +30,9 @@ from tests.support.pool import Pool
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OURS = "CHAT_AIO_TEST_MONGO_IS_OURS"
+TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
+"""Where pytest makes the folders of tests."""
+
 OPTIONS = (
     *(
         "--setParameter",
@@ -78,7 +81,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
-    if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
+    if config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    if _place() is not None:
+        # A mongod of a test's own waits for its disk at each write of a majority.
+        os.environ.setdefault(TEMPORARY, str(MEMORY))
+    if URL in os.environ:
         return
     for left in MEMORY.glob(f"{PREFIX}*"):
         if _is_abandoned(left / "mongod.lock"):
