@@ -218,6 +218,7 @@ def is_alive(pid: int) -> bool:
     return not state.startswith("Z")
 
 
+@pytest.mark.long
 async def test_two_services_restart(
     mongo_url: str, database: Database, session: ClientSession
 ) -> None:

@@ -81,10 +81,22 @@ class Member:
 
     async def hello(self) -> dict[str, Any]:
         """What it says of itself; nothing where it does not answer."""
+        if not await self._listens():
+            return {}  # The driver would try again for a while.
         try:
             return await self.command("hello")
         except PyMongoError:
             return {}
+
+    async def _listens(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except ConnectionError:
+            return False
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        return True
 
 
 class ReplicaSet:
