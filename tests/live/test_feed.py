@@ -18,8 +18,8 @@ from chat_aio.store import conversations
 from chat_aio.web import sse
 from tests.conftest import Database
 from tests.support.failpoints import failing
+from tests.support.mongods import SMALL, shared
 from tests.support.people import PATIENCE, Person, picked_by_header
-from tests.support.shared import shared
 from tests.support.stopping import stopped
 
 People = Callable[[str], Person]
@@ -28,7 +28,10 @@ People = Callable[[str], Person]
 @pytest.fixture(scope="module")
 def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mongod]:
     """A mongod for these tests alone, to be paused."""
-    options = ("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25")
+    options = (
+        *("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25"),
+        *SMALL,
+    )
     with shared(Mongod(tmp_path_factory.mktemp("mongod"), options=options)) as mongod:
         yield mongod
 

@@ -16,8 +16,8 @@ from chat_aio.live.replay.from_storage import StorageReplays
 from tests.conftest import MakePeople
 from tests.scenarios.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.support.failpoints import failing
+from tests.support.mongods import SMALL, shared
 from tests.support.people import PATIENCE, Person
-from tests.support.shared import shared
 from tests.support.stopping import stopped
 
 FEED = ["getMore", "aggregate"]
@@ -31,6 +31,7 @@ def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mongod]:
     options = (
         *("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25"),
         *("--oplogSize", "1", "--syncdelay", "1"),
+        *SMALL,
     )
     with shared(Mongod(tmp_path_factory.mktemp("mongod"), options=options)) as mongod:
         yield mongod

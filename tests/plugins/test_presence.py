@@ -40,6 +40,14 @@ async def fall_silent(database: Database, plugin: Presence) -> None:
     await database["processes"].update_one(row, {"$set": {"seenAt": LONG_AGO}})
 
 
+async def silent_for(database: Database, plugin: Presence) -> float:
+    """The seconds since the last sign of life of a process, as it is stored."""
+    row = await database["processes"].find_one({"_id": plugin._attendance.id})
+    assert row is not None
+    now: datetime = (await database.command("hello"))["localTime"]
+    return (now - row["seenAt"]).total_seconds()
+
+
 def soon() -> Presence:
     return Presence(offline_delay_ms=50)
 
@@ -172,6 +180,7 @@ async def test_a_closed_chat_leaves_its_users_to_the_others(
         await tab.end()
         async with one("bob").tab():
             await closing
+            assert 300 <= await silent_for(database, plugins[1]) < 600
             await plugins[0]._attendance.sweep()
             assert (await shown(alice, "carol"))["carol"]["online"] is True
             await fall_silent(database, plugins[1])

@@ -22,10 +22,10 @@ from tests.plugins.webhooks.receiving import all_posted, receiving
 from tests.plugins.webhooks.receiving import quick as webhooks_to
 from tests.plugins.webhooks.receiving import ready as webhooks_ready
 from tests.support.guarded import Client, Guarded, administered, guarding
+from tests.support.mongods import shared
 from tests.support.orphans import killed_amid_transaction
 from tests.support.people import Tab
 from tests.support.processes import Service
-from tests.support.shared import shared
 
 
 @pytest.fixture(scope="module")

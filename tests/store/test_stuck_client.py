@@ -28,7 +28,7 @@ SOON = 0.3
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_tasks, "LOOK_SECONDS", 0.05)
-    # As far apart as where it looks every second: a setting of the clock waits for a stuck client.
+    # A setting of the clock waits for a stuck client: as seldom as where it looks every second.
     monkeypatch.setattr(background_tasks, "CLOCK_EVERY", 200)
     # Calls of the stuck client never end: nobody has to wait for them.
     monkeypatch.setattr(chats, "CLOSE_SECONDS", SOON)
@@ -78,7 +78,6 @@ async def until_sent(chat: Chat, conversation_id: str) -> None:
 
 
 async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
-
     def make_another() -> Any:
         # On a busy machine its calls may take their time.
         set_timeout(chat, OPTIONS.storage_timeout_seconds)

@@ -12,6 +12,7 @@ from typing import Any
 from pymongo import AsyncMongoClient
 
 from chat_aio.embedded import Mongod
+from tests.support.mongods import SMALL
 
 ROOT = Path(__file__).parents[2]
 _GUIDE = (ROOT / "docs/operations/mongodb.md").read_text()
@@ -62,7 +63,7 @@ async def guarding(folder: Path) -> AsyncIterator[int]:
     key.write_text(secrets.token_hex(32))
     key.chmod(0o600)
     # As on the mongod of all tests, no row is removed for its age meanwhile.
-    options = ("--keyFile", str(key), "--setParameter", "ttlMonitorEnabled=false")
+    options = ("--keyFile", str(key), "--setParameter", "ttlMonitorEnabled=false", *SMALL)
     async with Mongod(folder / "data", options=options) as mongod:
         async with Client(mongod.url) as first:
             await first.admin.command("createUser", "root", pwd="secret", roles=["root"])

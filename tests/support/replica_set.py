@@ -14,6 +14,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from chat_aio.embedded import REPLICA_SET, _end_with_parent, _free_port, find_mongod
+from tests.support.mongods import SMALL
 
 PATIENCE_SECONDS = 60
 ANSWER_SECONDS = 1.0
@@ -30,6 +31,7 @@ OPTIONS = (
     *("--setParameter", "diagnosticDataCollectionEnabled=0"),
     # A secondary that follows a paused primary must turn to the new one: until then no majority.
     *("--setParameter", "oplogNetworkTimeoutBufferSeconds=1"),
+    *SMALL,
 )
 
 
