@@ -66,14 +66,13 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
         assert await tab.bodies(1) == ["before"]
         position = tab.last_event_id
         async with stopped(mongod.pid):
-            await tab.end()
-            answers = await asyncio.gather(
+            sent, listed, _ = await asyncio.gather(
                 alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"}),
                 alice.get("/conversations"),
+                tab.end(),
             )
-            for answer in answers:
+            for answer in (sent, listed):
                 assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
-            sent, listed = answers
             assert sent.headers["Retry-After"]
             assert "nothing was written" in listed.json["error"]["message"]
     async with asyncio.timeout(PATIENCE):
