@@ -44,8 +44,8 @@ async def silent_for(database: Database, plugin: Presence) -> float:
     """The seconds since the last sign of life of a process, as it is stored."""
     row = await database["processes"].find_one({"_id": plugin._attendance.id})
     assert row is not None
-    now: datetime = (await database.command("hello"))["localTime"]
-    return (now - row["seenAt"]).total_seconds()
+    silent: timedelta = (await database.command("hello"))["localTime"] - row["seenAt"]
+    return silent.total_seconds()
 
 
 def soon() -> Presence:
