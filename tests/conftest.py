@@ -20,6 +20,8 @@ from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
 from chat_aio.plugins import Plugin
 from chat_aio.plugins.attachments import thumbnails
+from chat_aio.plugins.deliveries import lanes, worker
+from chat_aio.store import following
 from tests.support.closing import end_reads_at_once
 from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
@@ -28,6 +30,9 @@ from tests.support.pool import Pool
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OURS = "CHAT_AIO_TEST_MONGO_IS_OURS"
+TEMPORARY = "PYTEST_DEBUG_TEMPROOT"
+"""Where pytest makes the folders of tests."""
+
 OPTIONS = (
     *(
         "--setParameter",
@@ -76,7 +81,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
-    if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
+    if config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    if _place() is not None:
+        # A mongod of a test's own waits for its disk at each write of a majority.
+        os.environ.setdefault(TEMPORARY, str(MEMORY))
+    if URL in os.environ:
         return
     for left in MEMORY.glob(f"{PREFIX}*"):
         if _is_abandoned(left / "mongod.lock"):
@@ -143,6 +153,20 @@ def patience_with_images() -> Iterator[None]:
     """On a busy machine, the process that makes thumbnails has not failed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thumbnails, "SECONDS", 60.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_pauses() -> Iterator[None]:
+    """Deliveries look often for what they wait for, and for leases that are free. How long they are
+    patient stays as it is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "AWAIT_MS", 20)
+        patch.setattr(following, "GATHER_SECONDS", 0.02)
+        patch.setattr(worker, "RENEWALS", 30)
+        patch.setattr(worker, "LOOK_SECONDS", 0.1)
+        patch.setattr(worker, "PAUSE_SECONDS", 0.05)
+        patch.setattr(lanes, "PAUSE_SECONDS", 0.05)
         yield
 
 

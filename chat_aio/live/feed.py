@@ -29,6 +29,8 @@ PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 MOST_UNDELIVERED = 4_096
 MOST_FAILURES_IN_PLACE = 4
 CLEAN_UP_SECONDS = 2.0
+TICKS = 3
+"""Ticks within the time after which the feed has stalled."""
 
 IDLE_SECONDS = 300.0
 """The longest time without a tick: the feed resumes after what it has read last, and must not have
@@ -234,7 +236,7 @@ class Feed:
         self._live.set()
         self._listener.live()
         while True:
-            await asyncio.sleep(self._stall / 3)
+            await asyncio.sleep(self._stall / TICKS)
             if is_idle := not (self._used.is_set() or self._listener.is_heard()):
                 self._listener.idle()
                 with suppress(TimeoutError):

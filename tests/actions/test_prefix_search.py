@@ -272,7 +272,7 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
     texts = [body for body in generated(TEXTS, 300) if body.strip()]
     sent = await asyncio.gather(
         *(chat.api.send_message("alice", ours.id, body) for body in texts),
-        *(chat.api.send_message("carol", theirs.id, body) for body in texts),
+        *(chat.api.send_message("carol", theirs.id, body) for body in texts[::8]),
     )
     mine = [message for message in sent if message.conversation_id == ours.id]
     for query in generated(QUERIES, 200):

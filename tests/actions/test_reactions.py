@@ -86,10 +86,10 @@ async def test_a_message_has_room_for_so_many_emoji(serve: MakePeople, sign: str
     await carol.react(message["id"], "4")
 
 
-async def test_hundreds_react_to_one_message_at_once(make_chat: MakeChat) -> None:
-    patient = {"storage_timeout_seconds": 60}  # 800 changes of one document, on any machine.
+async def test_a_hundred_react_to_one_message_at_once(make_chat: MakeChat) -> None:
+    patient = {"storage_timeout_seconds": 60}  # 400 changes of one document, on any machine.
     chats = [await make_chat(**patient), await make_chat(**patient)]
-    users = [f"user {number}" for number in range(200)]
+    users = [f"user {number}" for number in range(100)]
     group = await chats[0].api.create_group_conversation("alice", user_ids=users)
 
     async def scenario() -> None:
@@ -104,9 +104,9 @@ async def test_hundreds_react_to_one_message_at_once(make_chat: MakeChat) -> Non
             )
             await api.remove_reaction(users[number], message.id, "gone")
 
-        await asyncio.gather(*(react(number, f"e{number % 5}") for number in range(200)))
+        await asyncio.gather(*(react(number, f"e{number % 5}") for number in range(100)))
         (now,) = (await chats[1].api.list_messages("alice", group.id, limit=1)).messages
-        assert [reaction.count for reaction in now.reactions] == [40] * 5
+        assert [reaction.count for reaction in now.reactions] == [20] * 5
         told = sorted(user_id for reaction in now.reactions for user_id in reaction.user_ids)
         assert told == sorted(users)
 

@@ -9,6 +9,7 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import StorageUnavailable
+from chat_aio.live import unread_notifier
 from chat_aio.live.feed import Feed
 from chat_aio.schema.events import UnreadEvent
 from chat_aio.store import unread_totals
@@ -18,6 +19,12 @@ from tests.support.people import PATIENCE, Person, Tab, caught_up
 
 People = Callable[[str], Person]
 NONE = {"messages": 0, "mentions": 0, "conversations": 0}
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers are sent as soon as they are known."""
+    monkeypatch.setattr(unread_notifier, "PAUSE_SECONDS", 0.01)
 
 
 @pytest.fixture

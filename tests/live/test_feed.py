@@ -1,7 +1,8 @@
 """A feed that cannot go on ends every stream, recovers by itself, and hides no gap."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -15,18 +16,23 @@ from chat_aio.embedded import Mongod
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations
 from chat_aio.web import sse
+from tests.conftest import Database
 from tests.support.failpoints import failing
+from tests.support.mongods import SMALL, shared
 from tests.support.people import PATIENCE, Person, picked_by_header
 from tests.support.stopping import stopped
 
 People = Callable[[str], Person]
 
 
-@pytest.fixture
-async def mongod(tmp_path: Path) -> AsyncIterator[Mongod]:
-    """A mongod of the test's own, to be paused."""
-    options = ("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25")
-    async with Mongod(tmp_path / "data", options=options) as mongod:
+@pytest.fixture(scope="module")
+def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mongod]:
+    """A mongod for these tests alone, to be paused."""
+    options = (
+        *("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25"),
+        *SMALL,
+    )
+    with shared(Mongod(tmp_path_factory.mktemp("mongod"), options=options)) as mongod:
         yield mongod
 
 
@@ -34,7 +40,7 @@ async def mongod(tmp_path: Path) -> AsyncIterator[Mongod]:
 async def people(mongod: Mongod, aiohttp_client: Any) -> AsyncIterator[People]:
     async with AsyncMongoClient[dict[str, Any]](mongod.url, appname="feed") as client:
         chat = Chat(
-            client["chat"],
+            client[f"chat_{secrets.token_hex(4)}"],
             auth=picked_by_header,
             options=Options(
                 # Longer than a busy machine needs for a request.
@@ -60,13 +66,15 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
         assert await tab.bodies(1) == ["before"]
         position = tab.last_event_id
         async with stopped(mongod.pid):
-            await tab.end()
-            answer = await alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"})
-            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
-            assert answer.headers["Retry-After"]
-            answer = await alice.get("/conversations")
-            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
-            assert "nothing was written" in answer.json["error"]["message"]
+            sent, listed, _ = await asyncio.gather(
+                alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"}),
+                alice.get("/conversations"),
+                tab.end(),
+            )
+            for answer in (sent, listed):
+                assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+            assert sent.headers["Retry-After"]
+            assert "nothing was written" in listed.json["error"]["message"]
     async with asyncio.timeout(PATIENCE):
         while not await alice.chat._live.feed.wait_live(seconds=1):
             pass
@@ -101,27 +109,27 @@ async def test_a_lost_change_stream_ends_streams(people: People, mongod: Mongod)
         assert await tab.bodies(1) == ["live again"]
 
 
-async def test_a_dropped_collection_ends_streams(people: People, mongod: Mongod) -> None:
-    alice = people("alice")
+async def test_a_dropped_collection_ends_streams(person: People, database: Database) -> None:
+    alice = person("alice")
     await alice.direct("bob")
-    async with people("bob").tab() as tab, AsyncMongoClient[dict[str, Any]](mongod.url) as admin:
-        await admin["chat"].drop_collection("messages")
+    async with person("bob").tab() as tab:
+        await database.drop_collection("messages")
         await tab.end()
     assert await alice.chat._live.feed.wait_live(seconds=30)
 
 
 async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
-    people: People, mongod: Mongod, monkeypatch: pytest.MonkeyPatch
+    person: People, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EventSource gives up for good on anything but a 200, and tries again after a lost one."""
     monkeypatch.setattr(sse, "OPENING_SECONDS", 0.05)
-    alice = people("alice")
+    alice = person("alice")
     alice.chat._live.feed._live.clear()
     with pytest.raises(ServerDisconnectedError):
         await alice.get("/stream")
 
 
-async def test_a_stream_that_cannot_be_opened_is_closed_without_an_answer(people: People) -> None:
+async def test_a_stream_that_cannot_be_opened_is_closed_without_an_answer(person: People) -> None:
     async def away(*_: Any) -> None:
         raise StorageUnavailable
 
@@ -129,11 +137,11 @@ async def test_a_stream_that_cannot_be_opened_is_closed_without_an_answer(people
         patch.object(conversations, "ids_of_user", away),
         pytest.raises(ServerDisconnectedError),
     ):
-        await people("alice").get("/stream")
+        await person("alice").get("/stream")
 
 
-async def test_snapshots_are_not_trusted_while_the_feed_is_lost(people: People) -> None:
-    alice = people("alice")
+async def test_snapshots_are_not_trusted_while_the_feed_is_lost(person: People) -> None:
+    alice = person("alice")
     conversation_id = await alice.direct("bob")
     await alice.told_all()
     await alice.send(conversation_id, "cached")

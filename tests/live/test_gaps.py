@@ -3,9 +3,8 @@ last id is told all that there is."""
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -17,6 +16,7 @@ from chat_aio.live.replay.from_storage import StorageReplays
 from tests.conftest import MakePeople
 from tests.scenarios.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.support.failpoints import failing
+from tests.support.mongods import SMALL, shared
 from tests.support.people import PATIENCE, Person
 from tests.support.stopping import stopped
 
@@ -25,14 +25,15 @@ Unheard = Callable[[], Coroutine[Any, Any, None]]
 Tear = Callable[[Unheard], Awaitable[None]]
 
 
-@pytest.fixture
-async def mongod(tmp_path: Path) -> AsyncIterator[Mongod]:
-    """A mongod of the test's own, with an oplog that is soon rolled over."""
+@pytest.fixture(scope="module")
+def mongod(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mongod]:
+    """A mongod for these tests alone, with an oplog that is soon rolled over."""
     options = (
         *("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25"),
         *("--oplogSize", "1", "--syncdelay", "1"),
+        *SMALL,
     )
-    async with Mongod(tmp_path / "data", options=options) as mongod:
+    with shared(Mongod(tmp_path_factory.mktemp("mongod"), options=options)) as mongod:
         yield mongod
 
 
@@ -85,7 +86,7 @@ async def test_errors_that_end_a_change_stream_for_good(
 
 
 async def test_an_oplog_that_was_rolled_over(town: Town, caplog: pytest.LogCaptureFixture) -> None:
-    """The feed cannot reach the database for so long that what it missed is gone from the oplog."""
+    """The feed fails for so long that what it missed is gone from the oplog."""
     oplog = town.admin["local"]["oplog.rs"]
 
     async def oldest() -> Any:
@@ -94,7 +95,7 @@ async def test_an_oplog_that_was_rolled_over(town: Town, caplog: pytest.LogCaptu
         return first["ts"]
 
     async def tear(unheard: Unheard) -> None:
-        async with failing(town.admin, FEED, app_name="feed", closeConnection=True):
+        async with failing(town.admin, FEED, app_name="feed", errorCode=1):
             await unheard()
             last = await oplog.find_one({}, sort=[("$natural", -1)])
             assert last is not None
@@ -112,7 +113,7 @@ async def test_a_collection_that_is_renamed(town: Town) -> None:
 
     async def tear(unheard: Unheard) -> None:
         async with failing(town.admin, ["aggregate"], app_name="feed", errorCode=1):
-            await town.admin["chat"]["blocks"].rename("old_blocks")
+            await town.database["blocks"].rename("old_blocks")
             await unheard()
 
     await expect_no_silent_gap(town, tear)
@@ -122,7 +123,7 @@ async def test_a_database_that_is_dropped(town: Town) -> None:
     alice = town.person("alice")
     await alice.direct("bob")
     async with town.person("bob").tab() as tab:
-        await town.admin.drop_database("chat")
+        await town.admin.drop_database(town.database.name)
         await tab.end()
     await town.live_again()
 

@@ -19,6 +19,15 @@ STALL = 2.0
 """Longer than a tick takes on a busy machine: a late one would end the feed."""
 
 
+OFTEN, SELDOM = 20, 0.001
+"""Ticks in that time: a process is idle soon, or stays as it is while a test looks at it."""
+
+
+@pytest.fixture(autouse=True)
+def ticks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed, "TICKS", OFTEN)
+
+
 class Watch:
     """Counts the ticks that are written, and notices when caching begins and ends."""
 
@@ -59,7 +68,7 @@ def caches(chat: Chat) -> bool:
 
 
 async def test_an_idle_process_writes_nothing_until_it_is_used(
-    make_chat: MakeChat, watch: Watch
+    make_chat: MakeChat, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = await make_chat(change_stream_timeout_seconds=STALL)
     group = await chat.api.create_group_conversation("ina")
@@ -70,6 +79,7 @@ async def test_an_idle_process_writes_nothing_until_it_is_used(
     await asyncio.sleep(0)
     assert chat._live.feed._used._waiters
     written = watch.ticks
+    monkeypatch.setattr(feed, "TICKS", SELDOM)
     await chat.api.get_conversation("ina", group.id)
     await watch.until(lambda: caches(chat))
     assert watch.ticks == written + 1
@@ -79,9 +89,10 @@ async def test_an_idle_process_writes_now_and_then(
     make_chat: MakeChat, watch: Watch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or the place from which its feed resumes would fall behind for hours."""
-    monkeypatch.setattr(feed, "IDLE_SECONDS", STALL)
+    monkeypatch.setattr(feed, "IDLE_SECONDS", 0.2)
     chat = await make_chat(change_stream_timeout_seconds=STALL)
     await watch.until(lambda: not caches(chat))
+    monkeypatch.setattr(feed, "TICKS", SELDOM)
     written, token = watch.ticks, chat._live.feed._token
     await watch.until(lambda: watch.ticks > written and caches(chat))
     assert chat._live.feed._token != token

@@ -21,9 +21,10 @@ from chat_aio.errors import (
     UserBanned,
 )
 from chat_aio.hooks import PermissionContext
+from chat_aio.live import local_events
 from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
-from chat_aio.live.local_events import FIRST_PAUSE_SECONDS, EventSubscription
+from chat_aio.live.local_events import EventSubscription
 from chat_aio.live.stream import Stream
 from chat_aio.plugins import Plugin, Typing
 from tests.conftest import Database, MakeChat
@@ -214,7 +215,7 @@ async def test_resuming_is_what_loses_nothing(make_chat: MakeChat) -> None:
             raise AssertionError("nothing comes any more") from missing
 
     # Short only for the scenario that waits in vain.
-    patience = iter([PATIENCE_SECONDS, 5])
+    patience = iter([PATIENCE_SECONDS, 2])
     await prove(scenario, sabotage=patch.object(EventSubscription, "position", None))
 
 
@@ -228,8 +229,10 @@ async def test_it_survives_the_loss_of_the_feed(chat: Chat) -> None:
         assert await bodies(events, 1) == ["two"]
 
 
-async def test_it_is_not_opened_in_a_loop(chat: Chat) -> None:
+async def test_it_is_not_opened_in_a_loop(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
     """If its stream ends again and again, it waits longer each time; it ends with the chat."""
+    first = 0.01
+    monkeypatch.setattr(local_events, "FIRST_PAUSE_SECONDS", first)
     pauses: list[float] = []
     enough = asyncio.Event()
     opened = chat._live.open_stream
@@ -257,7 +260,6 @@ async def test_it_is_not_opened_in_a_loop(chat: Chat) -> None:
             async with reading(events), asyncio.timeout(PATIENCE_SECONDS):
                 await enough.wait()
                 await events.aclose()
-        first = FIRST_PAUSE_SECONDS
         assert pauses[:4] == [first, 2 * first, 4 * first, 8 * first]
 
 

@@ -23,6 +23,7 @@ LIMIT_SECONDS = 3.0
 """What no request takes on a busy machine unless something holds it up."""
 
 
+@pytest.mark.long
 async def test_a_failover_is_two_lines(tmp_path: Path) -> None:
     """Real slow requests are still named, before and after."""
     async with ReplicaSet(tmp_path) as mongods:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_args
+from unittest.mock import patch
 
 import pytest
 
@@ -14,6 +15,7 @@ from chat_aio import Hooks
 from chat_aio.observability.observer import Call, Hook, Observer
 from chat_aio.options import Options
 from chat_aio.store.calls import paused
+from chat_aio.store.primary import PrimaryWatch
 from chat_aio.web import request_body
 from tests.conftest import MakePeople
 from tests.observability.conftest import Measure, Measured
@@ -117,6 +119,21 @@ async def test_a_slow_request_says_where_its_time_went(
     assert fields["database_milliseconds"] < 60_000
     assert group not in record.getMessage()
     assert Options().slow_request_seconds is None
+
+
+async def test_a_wait_for_a_primary_makes_no_request_slow(
+    serve: MakePeople, caplog: pytest.LogCaptureFixture, clock: Clock
+) -> None:
+    async def can_read(asked: Any) -> bool:
+        clock.ahead += 60
+        return True
+
+    person = await serve(hooks=Hooks(can_read=can_read), slow_request_seconds=60.0)
+    group = await person("alice").group()
+    for away, named in ((60.0, 0), (0.0, 1)):
+        with patch.object(PrimaryWatch, "away_since", return_value=away):
+            await person("alice").get(f"/conversations/{group}")
+        assert caplog.text.count("slow: GET") == named, away
 
 
 async def test_the_time_of_a_body_is_none_of_the_database(

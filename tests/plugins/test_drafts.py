@@ -442,8 +442,9 @@ async def test_an_outage_at_the_end_loses_nothing(people: People, plugin: Drafts
 
         return patch.object(drafting, name, call)
 
+    soon = patch.object(StorageUnavailable, "retry_after", 0.01)
     async with ada.tab() as tab:
-        with lossy("append"), lossy("finish"):
+        with soon, lossy("append"), lossy("finish"):
             async with plugin.writing("robot", group) as draft:
                 await draft.write("all of it")
         frames = await tab.until(lambda frame: frame.event == "message.created")

@@ -1,12 +1,15 @@
 """Presence: several tabs, several processes, a grace period, a process that dies."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from chat_aio.plugins import Presence
 from tests.conftest import Database, MakePeople
 from tests.support.people import BASE, Tab
+
+LONG_AGO = datetime.now(UTC) - timedelta(minutes=20)
 
 
 async def of(tab: Tab, user_id: str) -> bool:
@@ -29,6 +32,20 @@ async def shown(person: Any, *user_ids: str) -> dict[str, Any]:
     assert answer.status == 200, answer
     presence: dict[str, Any] = answer.json["presence"]
     return presence
+
+
+async def fall_silent(database: Database, plugin: Presence) -> None:
+    """As if a process that says nothing more had done so for longer than its lease."""
+    row = {"_id": plugin._attendance.id}
+    await database["processes"].update_one(row, {"$set": {"seenAt": LONG_AGO}})
+
+
+async def silent_for(database: Database, plugin: Presence) -> float:
+    """The seconds since the last sign of life of a process, as it is stored."""
+    row = await database["processes"].find_one({"_id": plugin._attendance.id})
+    assert row is not None
+    silent: timedelta = (await database.command("hello"))["localTime"] - row["seenAt"]
+    return silent.total_seconds()
 
 
 def soon() -> Presence:
@@ -117,6 +134,7 @@ async def test_the_users_of_a_dead_process_are_offline(
         assert {frames[-1].data["senderId"] for frames in came} == {"bob", "carol"}
         for task in plugins[1]._tasks:
             task.cancel()
+        await fall_silent(database, plugins[1])
         assert await of(hers, "bob") is False
         found = await shown(alice, "bob", "carol")
         assert [found[name]["online"] for name in ("bob", "carol")] == [False, True]
@@ -145,9 +163,12 @@ async def test_a_process_that_was_taken_for_dead_begins_anew(
                 await asyncio.sleep(0.02)
 
 
-async def test_a_closed_chat_leaves_its_users_to_the_others(serve: MakePeople) -> None:
+async def test_a_closed_chat_leaves_its_users_to_the_others(
+    serve: MakePeople, database: Database
+) -> None:
     """Who comes back to another process within the delay was never away."""
-    plugins = [Presence(offline_delay_ms=5_000, lease_seconds=8.0) for _ in range(2)]
+    # The delay is longer than this test may take.
+    plugins = [Presence(offline_delay_ms=300_000, lease_seconds=600.0) for _ in range(2)]
     one, two = await serve(plugins=plugins[:1]), await serve(plugins=plugins[1:])
     alice = one("alice")
     for name in ("bob", "carol"):
@@ -159,6 +180,11 @@ async def test_a_closed_chat_leaves_its_users_to_the_others(serve: MakePeople) -
         await tab.end()
         async with one("bob").tab():
             await closing
+            assert 300 <= await silent_for(database, plugins[1]) < 600
+            await plugins[0]._attendance.sweep()
+            assert (await shown(alice, "carol"))["carol"]["online"] is True
+            await fall_silent(database, plugins[1])
+            await plugins[0]._attendance.sweep()
             frames = await hers.until(lambda frame: frame.event == "presence.offline")
             assert [frame.data["senderId"] for frame in frames if frame.event] == ["carol"]
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, TCPConnector
 from multidict import CIMultiDict
-from pymongo import AsyncMongoClient
 
 from chat_aio import Hooks
 from chat_aio.errors import Unauthenticated
@@ -16,10 +15,12 @@ from chat_aio.server.header_auth import HeaderAuth
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database, MakePeople
+from tests.server.here import served_here
 from tests.support.people import BASE, Tab
 from tests.support.processes import serving
 
 HEADER = "X-Chat-Moderator"
+BY_HEADER: dict[str, Any] = {"auth_header": "X-User"}
 DOORS = [
     (route.method, re.sub(r"\{\w+\}", "x", route.path))
     for route in (*ROUTES, *operations_of([Typing(), Presence(), Receipts()]))
@@ -44,13 +45,13 @@ async def listed(session: ClientSession, base: str, headers: Any) -> int:
     return status
 
 
-async def test_who_moderates(mongo_url: str, database: Database) -> None:
+async def test_who_moderates(mongo_url: str, client_url: str, database: Database) -> None:
     """Whom the list names, and whom the header is set for, in this request and no other: all are
     sent on one connection."""
     options = ("--moderator", "ada", "--moderator", "Grace, of Arlington")
     async with (
         serving(mongo_url, database.name, *options, "--moderator-header", HEADER) as base,
-        serving(mongo_url, database.name) as without,
+        served_here(client_url, database.name, **BY_HEADER) as without,
         ClientSession(connector=TCPConnector(limit=1)) as session,
     ):
         for headers, status in (
@@ -97,14 +98,14 @@ async def test_a_moderator_header_that_comes_twice_makes_no_moderator(
 
 
 @pytest.mark.parametrize("by", ["list", "header"])
-async def test_a_ban_holds_at_every_door(mongo_url: str, database: Database, by: str) -> None:
+async def test_a_ban_holds_at_every_door(client_url: str, database: Database, by: str) -> None:
     """HTTP, plugins, a stream that is open, a new one, one that resumes; until it is revoked."""
-    named = ("--moderator", "ada") if by == "list" else ("--moderator-header", HEADER)
+    named = {"moderators": ["ada"]} if by == "list" else {"moderator_header": HEADER}
     ada = headers_of("ada", *(("true",) if by == "header" else ()))
     mallory, bob = headers_of("mallory"), headers_of("bob")
-    plugins = ("--plugins", "typing,presence,receipts")
+    given = {**BY_HEADER, **named, "plugins": "typing,presence,receipts"}
     async with (
-        serving(mongo_url, database.name, *named, *plugins) as base,
+        served_here(client_url, database.name, **given) as base,
         ClientSession() as session,
     ):
         _, made = await call(
@@ -132,15 +133,14 @@ async def test_a_ban_holds_at_every_door(mongo_url: str, database: Database, by:
 
 
 async def test_bans_are_enforced_without_moderators_unless_switched_off(
-    mongo_url: str, database: Database
+    client_url: str, database: Database
 ) -> None:
     """Whoever has made them."""
     row = {"_id": "b", "userId": "mallory", "revokedAt": None, "expiresAt": None}
-    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
-        await client[database.name]["bans"].insert_one(row)
+    await database["bans"].insert_one(row)
     async with (
-        serving(mongo_url, database.name) as base,
-        serving(mongo_url, database.name, "--no-enforce-bans") as lenient,
+        served_here(client_url, database.name, **BY_HEADER) as base,
+        served_here(client_url, database.name, **BY_HEADER, enforce_bans=False) as lenient,
         ClientSession(headers=headers_of("mallory")) as session,
     ):
         assert (await call(session, "GET", f"{base}/conversations", None))[0] == 403
@@ -148,10 +148,11 @@ async def test_bans_are_enforced_without_moderators_unless_switched_off(
 
 
 async def test_users_write_as_users_and_assistants_also_as_such(
-    mongo_url: str, database: Database
+    client_url: str, database: Database
 ) -> None:
+    given = {**BY_HEADER, "plugins": "drafts", "drafts_assistants": ["robot"]}
     async with (
-        serving(mongo_url, database.name, "--plugins", "drafts", "--assistant", "robot") as base,
+        served_here(client_url, database.name, **given) as base,
         ClientSession() as session,
     ):
         for user_id, allowed in (("ada", {"user"}), ("robot", {"user", "assistant"})):

@@ -1,8 +1,6 @@
 """What `chat-aio serve` has beside the mount, and its log."""
 
 import json
-import signal
-from pathlib import Path
 
 from aiohttp import ClientSession
 from multidict import CIMultiDict
@@ -58,23 +56,3 @@ async def test_what_a_proxy_and_its_pages_may(mongo_url: str, database: Database
         twice = CIMultiDict([("X-User", "ada"), ("X-User", "mallory")])
         async with session.get("/api/chat/conversations", headers=twice) as response:
             assert response.status == 401
-
-
-async def test_new_workers_read_the_file_again(
-    mongo_url: str, database: Database, tmp_path: Path
-) -> None:
-    file = tmp_path / "chat.toml"
-    file.write_text('auth_header = "X-User"\nworkers = 2\nmax_message_length = 5\n')
-    service = Service(mongo_url, database.name, "--config", str(file))
-    async with service.running(), ClientSession(headers={"X-User": "ada"}) as session:
-        await service.has_served(2)
-        async with session.post(f"{service.base}/conversations/group") as made:
-            group = (await made.json())["conversation"]["id"]
-        messages = f"{service.base}/conversations/{group}/messages"
-        async with session.post(messages, json={"body": "longer"}) as sent:
-            assert sent.status == 400
-        file.write_text(file.read_text().replace("5", "6"))
-        service.send(signal.SIGHUP)
-        await service.has_served(4)
-        async with session.post(messages, json={"body": "longer"}) as sent:
-            assert sent.status == 201

@@ -1,4 +1,4 @@
-"""Tokens and service users at a real `chat-aio serve`."""
+"""Tokens and service users of `chat-aio serve`."""
 
 import signal
 from collections.abc import AsyncIterator
@@ -13,11 +13,19 @@ from pymongo import AsyncMongoClient
 
 from chat_aio.admin.cli import main
 from tests.conftest import Database
+from tests.server.here import served_here
 from tests.support.people import Answer, Tab
 from tests.support.processes import Service, until
 from tests.support.tokens import SECRET, bearer, jwk_of, token_of, write_jwks
 
 BY_KEY = {"CHAT_AIO_JWT_KEY": SECRET}
+GIVEN: dict[str, Any] = {
+    "jwt_key": SECRET,
+    "service_users": ["shop"],
+    "conversation_keys": True,
+    "editable_metadata": True,
+    "extra_events": True,
+}
 OPTIONS = ("--service-user", "shop", "--conversation-keys", "--editable-metadata", "--extra-events")
 
 
@@ -111,40 +119,38 @@ async def test_what_service_users_may_do(mongo_url: str, database: Database) -> 
         assert [entry["details"]["reason"] async for entry in entries] == ["over", "over"]
 
 
-async def test_a_silent_message_is_stored_as_such(mongo_url: str, database: Database) -> None:
+async def test_a_silent_message_is_stored_as_such(client_url: str, database: Database) -> None:
     async with (
-        served(mongo_url, database.name, *OPTIONS) as service,
-        served(mongo_url, database.name) as without,
+        served_here(client_url, database.name, **GIVEN) as base,
+        served_here(client_url, database.name, jwt_key=SECRET) as without,
         ClientSession() as session,
-        AsyncMongoClient[dict[str, Any]](mongo_url) as client,
     ):
-        shop = Caller(session, service.base, "shop")
+        shop = Caller(session, base, "shop")
         made = await shop.post("/conversations/group", {"name": "x", "userIds": ["ada"]})
         path = f"/conversations/{made.json['conversation']['id']}/messages"
-        stored = client[database.name]["messages"]
-        for base, silent, kept in (
-            (service.base, True, True),
-            (service.base, False, None),
-            (service.base, None, None),
-            (without.base, True, None),  # Without service users the field is as any unknown one.
+        for place, silent, kept in (
+            (base, True, True),
+            (base, False, None),
+            (base, None, None),
+            (without, True, None),  # Without service users the field is as any unknown one.
         ):
             body = {"body": "psst", "silent": silent}
-            sent = await Caller(session, base, "shop").post(path, body)
+            sent = await Caller(session, place, "shop").post(path, body)
             assert sent.status == 201, sent
-            found = await stored.find_one({"_id": sent.json["message"]["id"]})
+            found = await database["messages"].find_one({"_id": sent.json["message"]["id"]})
             assert (found or {}).get("silent") is kept
 
 
-@pytest.mark.parametrize("rooms", [(), ("--room-controls",)])
+@pytest.mark.parametrize("rooms", [False, True])
 async def test_metadata_of_conversations_that_they_are_in(
-    mongo_url: str, database: Database, rooms: tuple[str, ...]
+    client_url: str, database: Database, rooms: bool
 ) -> None:
     """Without being admins, and nothing else of them."""
     async with (
-        served(mongo_url, database.name, *OPTIONS, *rooms) as service,
+        served_here(client_url, database.name, **GIVEN, room_controls=rooms) as base,
         ClientSession() as session,
     ):
-        shop, ada, bob = (Caller(session, service.base, name) for name in ("shop", "ada", "bob"))
+        shop, ada, bob = (Caller(session, base, name) for name in ("shop", "ada", "bob"))
         made = await ada.post("/conversations/group", {"name": "x", "userIds": ["bob"]})
         path = f"/conversations/{made.json['conversation']['id']}"
         change = {"metadata": {"state": "paid"}, "metadataVersion": 1}
@@ -161,11 +167,10 @@ async def test_metadata_of_conversations_that_they_are_in(
         assert (await shop.call("PATCH", path, change)).code == "NOT_CONVERSATION_ADMIN"
 
 
-async def test_moderators_by_claim(mongo_url: str, database: Database) -> None:
+async def test_moderators_by_claim(client_url: str, database: Database) -> None:
+    given = {"jwt_key": SECRET, "jwt_moderator_claim": "mod", "moderators": ["grace"]}
     async with (
-        served(
-            mongo_url, database.name, "--jwt-moderator-claim", "mod", "--moderator", "grace"
-        ) as service,
+        served_here(client_url, database.name, **given) as base,
         ClientSession() as session,
     ):
         for user_id, claims, status in (
@@ -176,7 +181,7 @@ async def test_moderators_by_claim(mongo_url: str, database: Database) -> None:
             ("ada", {"mod": None}, 403),
             ("grace", {}, 200),
         ):
-            caller = Caller(session, service.base, user_id, **claims)
+            caller = Caller(session, base, user_id, **claims)
             answer = await caller.call("GET", "/moderation/bans")
             assert answer.status == status, (user_id, claims)
 

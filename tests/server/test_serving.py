@@ -165,43 +165,48 @@ async def ask(connection: socket.socket, service: Service, asked: bytes) -> None
     await loop.sock_sendall(connection, asked)
 
 
-async def test_workers_that_die(mongo_url: str, database: Database) -> None:
-    """One that is killed is replaced; when the supervisor is killed, nobody stays behind."""
-    service = Service(mongo_url, database.name, *BY_HEADER, "--workers", "2")
-    async with service.running():
-        first, second = await service.has_served(2)
-        os.kill(first, signal.SIGKILL)
-        *_, third = await service.has_served(3)
-        service.send(signal.SIGKILL)
-        await service.ended()
-        await until(lambda: not any(is_alive(pid) for pid in (first, second, third)))
-
-
-async def test_wrong_settings_after_a_reload(
-    mongo_url: str, database: Database, tmp_path: Path
+async def test_workers_that_die_or_cannot_start(
+    mongo_url: str, database: Database, session: ClientSession, tmp_path: Path
 ) -> None:
-    """They are a line of the log as any other, the next try comes later each time, and a reload of
-    the corrected file does not wait for it."""
+    """One that is killed is replaced. Wrong settings after a reload are a line of the log as any
+    other, the next try comes later each time, and a reload of the corrected file, which new workers
+    read, does not wait for it. When the supervisor is killed, nobody stays behind."""
     file = tmp_path / "chat.toml"
     right = 'auth_header = "X-User"\nworkers = 2\nlog_format = "json"\n'
-    file.write_text(right)
+    file.write_text(f"{right}max_message_length = 5\n")
     service = Service(mongo_url, database.name, "--config", str(file))
     async with service.running():
-        old = await service.has_served(2)
+        killed, other = await service.has_served(2)
+        os.kill(killed, signal.SIGKILL)
+        await service.has_served(3)
+        group = await make_group(session, service.base, "ada")
+        assert await send_longer(session, service, group) == 400
         file.write_text(f"{right}bogus = 1\n")
         service.send(signal.SIGHUP)
-        await until(lambda: "is replaced in 4 s" in service.log)
+        await until(lambda: "is replaced in 2 s" in service.log)
         lines = [json.loads(line) for line in service.log.splitlines()]
         wrong = [line for line in lines if "bogus" in line["message"]]
         assert {(line["level"], line["logger"]) for line in wrong} == {
             ("ERROR", "chat_aio.admin.cli")
         }
-        assert is_alive(old[1])
+        assert is_alive(other)
         pauses = [line["message"] for line in lines if "is replaced in" in line["message"]]
-        assert [text.rpartition(" in ")[2] for text in pauses] == ["1 s", "2 s", "4 s"]
-        file.write_text(right)
+        # The first is of the worker that was killed: it had served.
+        assert [text.rpartition(" in ")[2] for text in pauses] == ["1 s", "1 s", "2 s"]
+        file.write_text(f"{right}max_message_length = 6\n")
         service.send(signal.SIGHUP)
-        await service.has_served(4)
+        pids = await service.has_served(5)
+        assert await send_longer(session, service, group) == 201
+        service.send(signal.SIGKILL)
+        await service.ended()
+        await until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+async def send_longer(session: ClientSession, service: Service, group: str) -> int:
+    """The status of the answer to a message of six characters."""
+    path = f"{service.base}/conversations/{group}/messages"
+    async with session.post(path, json={"body": "longer"}, headers={"X-User": "ada"}) as sent:
+        return sent.status
 
 
 def is_alive(pid: int) -> bool:
@@ -213,12 +218,16 @@ def is_alive(pid: int) -> bool:
     return not state.startswith("Z")
 
 
+@pytest.mark.long
 async def test_two_services_restart(
     mongo_url: str, database: Database, session: ClientSession
 ) -> None:
     """One after the other, under load."""
     services = [Service(mongo_url, database.name, *BY_HEADER) for _ in range(2)]
-    async with services[0].running(), services[1].running():
+    async with AsyncExitStack() as running:
+        await asyncio.gather(
+            *(running.enter_async_context(service.running()) for service in services)
+        )
 
         async def restart() -> None:
             for service in services:

@@ -2,8 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
 from unittest.mock import AsyncMock, patch
 
 import pytest
@@ -14,17 +13,11 @@ from chat_aio.store import orphans
 from chat_aio.store.orphans import end_orphans
 from tests.conftest import Database
 from tests.store.conftest import Store
-from tests.support.hosts import DRIVERS, connected
+from tests.support.hosts import connected
 from tests.support.orphans import killed_amid_transaction
 
 FREE_WITHIN = 20
 """Seconds: far less than the minute, and enough on a busy machine."""
-
-
-@pytest.fixture(params=DRIVERS)
-async def host(request: pytest.FixtureRequest, mongo_url: str) -> AsyncIterator[Any]:
-    async with connected(request.param, mongo_url) as client:
-        yield client
 
 
 async def send(chat: Chat, conversation_id: str) -> None:
@@ -35,14 +28,17 @@ async def change(chat: Chat, conversation_id: str) -> None:
     assert await chat.api.add_participants("alice", conversation_id, ["bob"])
 
 
-@pytest.mark.parametrize("deed", [send, change])
+@pytest.mark.parametrize(("driver", "deed"), [("pymongo", send), ("motor", change)])
 async def test_what_a_killed_process_has_locked(
-    host: Any, mongo_url: str, database: Database, deed: Callable[[Chat, str], Awaitable[None]]
+    mongo_url: str, database: Database, driver: str, deed: Callable[[Chat, str], Awaitable[None]]
 ) -> None:
     """It is free soon; and the transaction of a client that lives, which has been idle for longer,
     is left alone."""
     options = Options(storage_timeout_seconds=FREE_WITHIN)
-    async with Chat(host[database.name], options=options) as chat:
+    async with (
+        connected(driver, mongo_url) as host,
+        Chat(host[database.name], options=options) as chat,
+    ):
         locked = (await chat.api.create_group_conversation("alice")).id
         lived_in = (await chat.api.create_group_conversation("alice")).id
         session = database.client.start_session()

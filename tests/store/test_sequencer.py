@@ -215,8 +215,8 @@ async def test_a_change_does_not_wait_for_a_send_that_is_given_up(store: Store) 
 
 
 async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore) -> None:
-    store = make_store(timeout=2)
-    group = await store.conversation("alice")
+    store, patient = make_store(timeout=0.5), make_store()
+    group = await patient.conversation("alice")
 
     async def change() -> None:
         await store.change(group["_id"], add=("bob",))
@@ -224,6 +224,7 @@ async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore
     async with store.sequencer.hold(group["_id"]):
         outcomes = await asyncio.gather(*(change() for _ in range(5)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [StorageUnavailable] * 5
+    store.database.timeout = 10.0
     await change()
     assert not store.sequencer._held
 

@@ -11,6 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options, SetupError
+from chat_aio import chat as chats
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import background_tasks
 from chat_aio.web.health import add_health
@@ -18,13 +19,23 @@ from tests.conftest import Database
 from tests.support.people import PATIENCE, picked_by_header
 
 OPTIONS = Options(
-    replay_buffer_seconds=1, storage_timeout_seconds=1.5, change_stream_timeout_seconds=2
+    replay_buffer_seconds=1, storage_timeout_seconds=60, change_stream_timeout_seconds=2
 )
+SOON = 0.3
+"""The timeout of calls that never end, or cannot succeed."""
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background_tasks, "LOOK_SECONDS", 0.05)
+    # A setting of the clock waits for a stuck client: as seldom as where it looks every second.
+    monkeypatch.setattr(background_tasks, "CLOCK_EVERY", 200)
+    # Calls of the stuck client never end: nobody has to wait for them.
+    monkeypatch.setattr(chats, "CLOSE_SECONDS", SOON)
+
+
+def set_timeout(chat: Chat, seconds: float) -> None:
+    chat._database.timeout = chat._database.calls._timeout = seconds
 
 
 class Clients:
@@ -67,9 +78,15 @@ async def until_sent(chat: Chat, conversation_id: str) -> None:
 
 
 async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
-    async with Chat(clients.make(), database_factory=clients.make, options=OPTIONS) as chat:
+    def make_another() -> Any:
+        # On a busy machine its calls may take their time.
+        set_timeout(chat, OPTIONS.storage_timeout_seconds)
+        return clients.make()
+
+    async with Chat(clients.make(), database_factory=make_another, options=OPTIONS) as chat:
         group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
         await clients.break_first()
+        set_timeout(chat, SOON)
         with pytest.raises(StorageUnavailable):
             await chat.api.send_message("alice", group.id, "hi")
         await until_sent(chat, group.id)
@@ -90,6 +107,7 @@ async def test_without_another_client_a_restart_is_asked_for(
     async with TestClient(TestServer(app)) as client:
         assert (await client.get("/healthz")).status == 200
         await clients.break_first()
+        set_timeout(chat, SOON)
         async with asyncio.timeout(PATIENCE):
             while (answer := await client.get("/healthz")).status == 200:
                 await client.get("/api/chat/conversations", headers={"X-User": "alice"})
@@ -112,7 +130,8 @@ async def test_a_database_that_is_away_is_no_stuck_client(unused_tcp_port: int) 
     url = f"mongodb://127.0.0.1:{unused_tcp_port}/?replicaSet=none"
     async with AsyncMongoClient[dict[str, Any]](url) as client:
         chat = Chat(client["away"], options=OPTIONS)
-        for _ in range(4):
+        set_timeout(chat, SOON)
+        for _ in range(2):
             with pytest.raises(SetupError):
                 await chat.open()
             with pytest.raises(StorageUnavailable):

@@ -12,6 +12,7 @@ from typing import Any
 from pymongo import AsyncMongoClient
 
 from chat_aio.embedded import Mongod
+from tests.support.mongods import SMALL
 
 ROOT = Path(__file__).parents[2]
 _GUIDE = (ROOT / "docs/operations/mongodb.md").read_text()
@@ -56,15 +57,28 @@ class Guarded:
 
 
 @asynccontextmanager
-async def guarded(folder: Path) -> AsyncIterator[Guarded]:
+async def guarding(folder: Path) -> AsyncIterator[int]:
+    """The port of a mongod that asks for passwords."""
     key = folder / "key"
     key.write_text(secrets.token_hex(32))
     key.chmod(0o600)
     # As on the mongod of all tests, no row is removed for its age meanwhile.
-    options = ("--keyFile", str(key), "--setParameter", "ttlMonitorEnabled=false")
+    options = ("--keyFile", str(key), "--setParameter", "ttlMonitorEnabled=false", *SMALL)
     async with Mongod(folder / "data", options=options) as mongod:
         async with Client(mongod.url) as first:
             await first.admin.command("createUser", "root", pwd="secret", roles=["root"])
-        login: dict[str, Any] = {"username": "root", "password": "secret", "authSource": "admin"}
-        async with Client(mongod.url, **login) as admin:
-            yield Guarded(mongod.port, admin)
+        yield mongod.port
+
+
+@asynccontextmanager
+async def administered(port: int) -> AsyncIterator[Guarded]:
+    """The mongod on this port, with a client that may do anything."""
+    url = f"mongodb://root:secret@127.0.0.1:{port}/?authSource=admin&directConnection=true"
+    async with Client(url) as admin:
+        yield Guarded(port, admin)
+
+
+@asynccontextmanager
+async def guarded(folder: Path) -> AsyncIterator[Guarded]:
+    async with guarding(folder) as port, administered(port) as found:
+        yield found

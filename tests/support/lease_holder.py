@@ -8,8 +8,11 @@ from typing import Any
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, LeaseLost
+from chat_aio.actions import leases
 
 SECONDS = 1.5
+LOOKS = 15
+"""Within that time: who waits takes it soon after it is free."""
 
 
 def write(line: str) -> None:
@@ -40,4 +43,5 @@ async def work(mongo_url: str, database: str) -> None:
 
 
 if __name__ == "__main__":
+    leases.RENEWALS = LOOKS
     asyncio.run(work(*sys.argv[1:]))

@@ -14,6 +14,7 @@ from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from chat_aio.embedded import REPLICA_SET, _end_with_parent, _free_port, find_mongod
+from tests.support.mongods import SMALL
 
 PATIENCE_SECONDS = 60
 ANSWER_SECONDS = 1.0
@@ -30,6 +31,7 @@ OPTIONS = (
     *("--setParameter", "diagnosticDataCollectionEnabled=0"),
     # A secondary that follows a paused primary must turn to the new one: until then no majority.
     *("--setParameter", "oplogNetworkTimeoutBufferSeconds=1"),
+    *SMALL,
 )
 
 
@@ -81,10 +83,22 @@ class Member:
 
     async def hello(self) -> dict[str, Any]:
         """What it says of itself; nothing where it does not answer."""
+        if not await self._listens():
+            return {}  # The driver would try again for a while.
         try:
             return await self.command("hello")
         except PyMongoError:
             return {}
+
+    async def _listens(self) -> bool:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except ConnectionError:
+            return False
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        return True
 
 
 class ReplicaSet:

@@ -15,6 +15,9 @@ from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
+RENEWALS = 3
+"""A lease is renewed this often within its time, and looked for as often."""
+
 LOOK_SECONDS = 1.0
 LOOKS_SHARE = 20
 """A look at all that wait may take a twentieth of the time."""
@@ -77,7 +80,7 @@ class Worker(ABC, Generic[L]):
                 pass
             except Exception:
                 log.exception("%s failed, and are tried again", self._lease.name)
-            await asyncio.sleep(self._lease.seconds / 3)
+            await asyncio.sleep(self._lease.seconds / RENEWALS)
 
     async def _work(self) -> None:
         """Work until the lease is lost."""
@@ -103,7 +106,7 @@ class Worker(ABC, Generic[L]):
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(self._lease.seconds / 3)
+            await asyncio.sleep(self._lease.seconds / RENEWALS)
             try:
                 # Apart from the other works: none of them can delay it.
                 await self._lease.renew()

@@ -9,6 +9,8 @@ from chat_aio.plugins.notifications.preferences import Preferences, quiet_hours_
 from chat_aio.plugins.notifications.quiet_hours import end_of
 from chat_aio.plugins.notifications.rows import Rows
 
+MARGIN_SECONDS = 1.0
+
 
 class Holding:
     """A user may change the hours while the process with the lease holds notifications for the
@@ -37,5 +39,5 @@ class Holding:
 
     async def _release(self, user_id: str) -> None:
         # Later than the deciding process may remember the hours before.
-        later = self._api.now() + timedelta(seconds=FRESH_SECONDS + 1)
+        later = self._api.now() + timedelta(seconds=FRESH_SECONDS + MARGIN_SECONDS)
         await self._rows.release(user_id, later)

@@ -2,8 +2,11 @@
 chat, and Motor."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import nullcontext
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -13,6 +16,7 @@ from aiohttp import web
 from chat_aio import Chat, Hooks, Options
 from chat_aio.actions import attachments as acting
 from chat_aio.plugins import Attachments
+from chat_aio.store import calls
 from chat_aio.web import plugins as plugin_routes
 from tests.conftest import Database, MakePeople
 from tests.plugins.attachments.uploading import (
@@ -28,7 +32,7 @@ from tests.plugins.attachments.uploading import (
     upload,
 )
 from tests.support.hosts import connected
-from tests.support.people import BASE, Person, picked_by_header
+from tests.support.people import BASE, PATIENCE, Person, picked_by_header
 from tests.support.saboteurs import prove
 
 SELDOM = 3_600.0
@@ -70,23 +74,39 @@ async def test_a_host_that_lets_strangers_read_is_asked(
     assert await status_for(eve, attachment_id) == 404
 
 
-async def test_an_upload_may_take_longer_than_the_database_may(serve: MakePeople) -> None:
+async def test_an_upload_may_take_longer_than_the_database_may(
+    serve: MakePeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The client's time, and that of all chunks together, is not that of one call."""
-    people = await serve(plugins=[Attachments()], storage_timeout_seconds=2)
+    people = await serve(plugins=[Attachments()], storage_timeout_seconds=60)
     alice = people("alice")
     group = await alice.group("bob")
+    ahead, reading = 0.0, asyncio.Event()
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead)
+    monkeypatch.setattr(calls, "time", clock)
+
+    @contextmanager
+    def read(guard: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+        reading.set()
+        with guard():
+            yield
 
     async def slowly() -> AsyncIterator[bytes]:
+        nonlocal ahead
+        yield b"some text"
+        await asyncio.wait_for(reading.wait(), PATIENCE)
+        reading.clear()
         for _ in range(4):
+            ahead += 30
             yield b"some text"
-            await asyncio.sleep(0.6)
 
     async def upload_slowly() -> None:
         answer = await upload(alice, group, slowly())
         assert answer.status == 201
 
-    sabotage = patch.object(plugin_routes, "paused", nullcontext)
-    await prove(upload_slowly, sabotage=sabotage)
+    sabotage = patch.object(plugin_routes, "paused", partial(read, nullcontext))
+    with patch.object(plugin_routes, "paused", partial(read, calls.paused)):
+        await prove(upload_slowly, sabotage=sabotage)
 
 
 async def test_transfers_are_no_slow_requests(

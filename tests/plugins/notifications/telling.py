@@ -8,7 +8,7 @@ from chat_aio.plugins import Notification, Notifications
 from chat_aio.plugins.deliveries.worker import Worker
 from tests.conftest import Database
 
-QUICK: dict[str, Any] = {"delay_seconds": 0.4, "lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
+QUICK: dict[str, Any] = {"delay_seconds": 0.05, "lease_seconds": 3.0, "retry_backoff_seconds": 0.05}
 PATIENCE = 30.0
 
 

@@ -18,7 +18,8 @@ from tests.plugins.notifications.telling import PATIENCE, Told, all_told, eventu
 def settings_that_are_read_often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Released rows are delayed for as long as another process may remember the hours."""
     for module in (deciding, holding):
-        monkeypatch.setattr(module, "FRESH_SECONDS", 0.5)
+        monkeypatch.setattr(module, "FRESH_SECONDS", 0.1)
+    monkeypatch.setattr(holding, "MARGIN_SECONDS", 0.1)
 
 
 @pytest.fixture

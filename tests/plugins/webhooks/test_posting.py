@@ -12,6 +12,7 @@ from aiohttp import web
 from chat_aio import Chat
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import Observer, WebhookBacklog
+from chat_aio.plugins.deliveries import worker
 from chat_aio.plugins.deliveries.lease import PositionLease
 from chat_aio.plugins.deliveries.tries import DEAD_FOR
 from chat_aio.plugins.webhooks.rows import OVER_FOR, DeadLetters, Rows
@@ -301,6 +302,8 @@ async def test_another_process_takes_over_from_one_that_has_died(
         await dying.close()
     await chat.api.send_message("ada", group, "1")
     async with Chat(database, plugins=[quick(receiver.url)]):
+        over = [{"$set": {"until": "$$NOW"}}]
+        await database["settings"].update_one({"_id": "webhooks:default"}, over)
         await until(lambda: receiver.texts(group) == ["1"])
 
 
@@ -338,6 +341,13 @@ async def test_a_holder_that_has_lost_it_stops(
         await until(lambda: receiver.texts(group) == ["1"])
 
 
+@pytest.fixture
+def unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end nobody waits for a request that hangs."""
+    monkeypatch.setattr(worker, "FINISH_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("unfinished")
 async def test_two_webhooks_do_not_wait_for_each_other(
     make_chat: MakeChat, database: Database
 ) -> None:
@@ -359,6 +369,7 @@ async def test_two_webhooks_do_not_wait_for_each_other(
             assert not one.taken
 
 
+@pytest.mark.usefixtures("unfinished")
 async def test_two_webhooks_post_their_own_rows(make_chat: MakeChat, database: Database) -> None:
     """What waits in one is not posted by the other, which has events of the same conversation."""
     chat = await make_chat()

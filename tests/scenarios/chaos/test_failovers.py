@@ -1,20 +1,28 @@
 """One reader over two failovers, in small; `test_chaos` has the whole of it."""
 
 import asyncio
+import logging
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import ClientError
 
 from tests.scenarios.chaos.torn import LAST, Seen, follow, opened, stored
 from tests.support.people import Person
+from tests.support.processes import until
 from tests.support.replica_set import ReplicaSet
 
+AWAY, BACK = "the primary of MongoDB is away", "the primary of MongoDB is back after"
 
-async def test_failovers(tmp_path: Path, aiohttp_client: Any) -> None:
+
+async def test_failovers(
+    tmp_path: Path, aiohttp_client: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     """The primary is killed, then its successor steps down: streams end or go on, and with what
-    they are told when they come back nothing is missing."""
+    they are told when they come back nothing is missing. A failover is two lines in the log."""
+    caplog.set_level(logging.INFO, "chat_aio.store.primary")
     async with ReplicaSet(tmp_path) as members, opened(members.url, aiohttp_client) as town:
         alice, bob = town.person("alice"), town.person("bob")
         conversation_id = await alice.direct("bob")
@@ -35,11 +43,21 @@ async def test_failovers(tmp_path: Path, aiohttp_client: Any) -> None:
         following = asyncio.create_task(come_and_go())
         for fault in ("killed", "stepped down"):
             primary = await members.wait_primary()
-            await (members.kill(primary) if fault == "killed" else members.step_down())
+            if fault == "killed":
+                # No other one is elected until it is noticed that this one is away.
+                voter = next(member for member in members.members if member is not primary)
+                members.pause(voter)
+                await members.kill(primary)
+                await until(lambda: AWAY in caplog.text)
+                members.resume(voter)
+            else:
+                await members.step_down()
             await members.wait_primary(other_than=primary)
             for number in range(5):
                 await insist(alice, conversation_id, f"{fault}, {number}")
             if fault == "killed":
+                await until(lambda: BACK in caplog.text)
+                assert [caplog.text.count(line) for line in (AWAY, BACK)] == [1, 1]
                 await members.restart(primary)
             await members.wait_healthy()
         await insist(alice, conversation_id, LAST)

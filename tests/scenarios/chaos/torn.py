@@ -1,5 +1,6 @@
 """A chat whose feed is torn, and what a client that comes back to it must have been told."""
 
+import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options
 from tests.support.people import Person, Tab, picked_by_header
+from tests.support.pool import Database
 
 Client = AsyncMongoClient[dict[str, Any]]
 Seen = dict[str, tuple[int, str]]
@@ -20,11 +22,13 @@ LAST = "the last one"
 
 @dataclass
 class Town:
-    """A chat and its people; `admin` is not touched by failpoints for `feed`."""
+    """A chat and its people; `admin` is not touched by failpoints for `feed`, nor is its
+    `database`."""
 
     person: Callable[[str], Person]
     chat: Chat
     admin: Client
+    database: Database
 
     async def live_again(self) -> None:
         assert await self.chat._live.feed.wait_live(seconds=30)
@@ -36,11 +40,12 @@ async def opened(url: str, aiohttp_client: Any) -> AsyncIterator[Town]:
         options = Options(
             change_stream_timeout_seconds=0.9, storage_timeout_seconds=3, replay_buffer_seconds=5
         )
-        chat = Chat(client["chat"], auth=picked_by_header, options=options)
+        name = f"chat_{secrets.token_hex(4)}"
+        chat = Chat(client[name], auth=picked_by_header, options=options)
         app = web.Application()
         chat.mount(app)
         served = await aiohttp_client(app)
-        yield Town(lambda user_id: Person(user_id, served, chat), chat, admin)
+        yield Town(lambda user_id: Person(user_id, served, chat), chat, admin, admin[name])
         await chat.close()
 
 

@@ -18,7 +18,7 @@ from tests.scenarios.model.policing import POLICE, Policing
 from tests.scenarios.model.talking import TALK, Talking
 
 SHORT = settings(
-    max_examples=12,
+    max_examples=6,
     stateful_step_count=60,
     derandomize=True,
     database=None,
