@@ -15,6 +15,7 @@ from pymongo import AsyncMongoClient
 
 from chat_aio.demo.application import Samples
 from chat_aio.demo.page import STATIC
+from chat_aio.web import sse
 from chat_aio.web.browser_files import BROWSER
 from tests.browser.acting import begun
 from tests.browser.fonts import Font, environment
@@ -133,6 +134,12 @@ async def host(
         async with hosting(mongo_url, database.name, ports, monkeypatch) as served:
             yield served
         pool.give_back(database)
+
+
+@pytest.fixture
+def quick_reconnects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Browsers reconnect after a moment, not after the seconds that the service asks for."""
+    monkeypatch.setattr(sse, "RECONNECT_MS", (200, 400))
 
 
 Visit = Callable[..., Awaitable[Page]]

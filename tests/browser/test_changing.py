@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.browser import pairs
-from tests.browser.acting import act, choose, main_list, message
+from tests.browser.acting import act, choose, hurry, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.places import visit as visit
 from tests.browser.serving import Complaints, Demo
@@ -21,6 +21,8 @@ both = partial(pairs.open_for_both, "linus")
 async def test_an_edit_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "Hello wrold")
     box = linus.get_by_label("Message", exact=True)
+    # Until a pause ends, the row says that Linus is typing.
+    await hurry(dennis)
     await box.fill("not yet sent")
     await choose(message(main_list(linus), "wrold"), "Edit")
     await expect(linus.get_by_text("Editing your message")).to_be_visible()

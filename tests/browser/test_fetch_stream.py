@@ -124,6 +124,7 @@ async def test_it_goes_on_at_its_position_with_a_new_token(
     assert service.asked[-1].query["lastEventId"]
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_it_reconnects_by_itself(tabs: Tabs, service: Service) -> None:
     """As after a restart of the service."""
     page = await opened(tabs)
@@ -156,6 +157,7 @@ async def test_a_refusal_has_a_status(tabs: Tabs, service: Service) -> None:
     assert await page.evaluate("tab.signedOut") == 0
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_401_is_the_end_of_the_login(tabs: Tabs, service: Service) -> None:
     """Of all tabs, without a request."""
     pages = [await opened(tabs) for _ in range(2)]

@@ -150,6 +150,7 @@ async def test_a_link_leads_far_back_into_a_thread(visit: Visit, demo: Demo) -> 
     await numbers_in(log)
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_whoever_reads_old_messages_stays_there_when_the_line_breaks(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
