@@ -77,15 +77,16 @@ async def begun(page: Page, place: str) -> None:
         await page.wait_for_function(SHOWN, arg=place)
 
 
+HURRY = """() => {
+  const { setTimeout } = globalThis;
+  globalThis.setTimeout = (work, ms = 0, ...given) => setTimeout(work, ms / 10, ...given);
+}"""
+
+
 async def hurry(page: Page) -> None:
     """From here on the page's scripts pause a tenth as long. What waits for an answer by
     `AbortSignal.timeout` stays as patient."""
-    await page.evaluate(
-        """() => {
-          const { setTimeout } = globalThis;
-          globalThis.setTimeout = (work, ms = 0, ...given) => setTimeout(work, ms / 10, ...given);
-        }"""
-    )
+    await page.evaluate(HURRY)
 
 
 async def stop_time(page: Page) -> None:

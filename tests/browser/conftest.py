@@ -18,6 +18,7 @@ from chat_aio.demo.page import STATIC
 from chat_aio.web import sse
 from chat_aio.web.browser_files import BROWSER
 from tests.browser.acting import begun
+from tests.browser.drawing import Drawers
 from tests.browser.fonts import Font, environment
 from tests.browser.hosting import Host, hosting
 from tests.browser.seats import Browsers, Seats
@@ -95,10 +96,25 @@ def story() -> Story:
     return Story()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def drawers() -> AsyncIterator[Drawers]:
+    made = Drawers()
+    yield made
+    await made.end()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def serve_demo(mongo_url: str, pool: Pool, ports: Ports, story: Story) -> Serve:
+async def serve_demo(
+    mongo_url: str,
+    pool: Pool,
+    ports: Ports,
+    story: Story,
+    drawers: Drawers,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Serve:
     """Serve a demo over an empty database: `async with serve_demo(samples=...) as demo`. Those who
     share `samples` get the same rows, ids included."""
+    drawers.work_for_all(monkeypatch)
 
     @asynccontextmanager
     async def serving(samples: Samples = few_samples) -> AsyncIterator[Demo]:

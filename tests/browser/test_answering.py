@@ -9,6 +9,7 @@ from playwright.async_api import expect
 from tests.browser import pairs
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
+from tests.browser.places import IN_BOTH
 from tests.browser.places import visit as visit
 from tests.browser.serving import Demo
 from tests.browser.test_layout import PHONE
@@ -65,6 +66,7 @@ async def test_a_quote_leads_to_what_it_quotes(visit: Visit, demo: Demo) -> None
     await expect(linus.locator("[data-pointed]")).to_contain_text("where it began")
 
 
+@IN_BOTH
 async def test_a_thread_is_beside_the_conversation(visit: Visit, demo: Demo) -> None:
     linus, dennis, _ = await both(visit, demo, "Shall we meet?", "Unrelated")
     await act(message(main_list(linus), "Shall we meet?"), "Reply in thread")
@@ -94,31 +96,35 @@ async def test_a_thread_is_beside_the_conversation(visit: Visit, demo: Demo) -> 
     await expect(thread(linus)).to_be_hidden()
 
 
-@pytest.mark.parametrize("sender", ["dennis", "linus"])
+@IN_BOTH
 @pytest.mark.parametrize("is_phone", [False, True])
 async def test_the_toolbar_below_does_not_cover_a_thread(
-    visit: Visit, demo: Demo, sender: str, is_phone: bool
+    visit: Visit, demo: Demo, is_phone: bool
 ) -> None:
     """Nor the reactions: whoever goes up to them from the next message comes to them."""
     place = await demo.direct("linus", "dennis")
-    root = await demo.write(sender, place, "Shall we meet?")
-    await demo.write("dennis", place, "On Monday", threadRootMessageId=root["id"])
-    await demo.post("dennis", f"/messages/{root['id']}/reactions", emoji="🎉")
-    await demo.send(sender, place, "Unrelated")
     linus = await visit("linus", place, **(PHONE if is_phone else {}))
-    above = message(main_list(linus), "Shall we meet?")
-    below = message(main_list(linus), "Unrelated")
-    for button, outcome in (
-        (above.locator(".chip"), above.get_by_role("button", name="🎉 2")),
-        (above.locator(".thread-link"), message(thread(linus), "On Monday")),
-    ):
-        await (below.locator(".body").tap() if is_phone else below.hover())
-        await expect(below.get_by_role("toolbar")).to_be_visible()
-        box = await button.bounding_box()
-        assert box is not None
-        there = box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2
-        await (linus.touchscreen.tap(*there) if is_phone else linus.mouse.click(*there))
-        await expect(outcome).to_be_visible()
+    for sender in ("dennis", "linus"):
+        root = await demo.write(sender, place, f"Shall we meet, asks {sender}")
+        await demo.write("dennis", place, "On Monday", threadRootMessageId=root["id"])
+        await demo.post("dennis", f"/messages/{root['id']}/reactions", emoji="🎉")
+        await demo.send(sender, place, f"Unrelated, says {sender}")
+        above = message(main_list(linus), f"Shall we meet, asks {sender}")
+        below = message(main_list(linus), f"Unrelated, says {sender}")
+        await expect(above.locator(".thread-link")).to_be_visible()
+        for button, outcome in (
+            (above.locator(".chip"), above.get_by_role("button", name="🎉 2")),
+            (above.locator(".thread-link"), message(thread(linus), "On Monday")),
+        ):
+            await (below.locator(".body").tap() if is_phone else below.hover())
+            await expect(below.get_by_role("toolbar")).to_be_visible()
+            box = await button.bounding_box()
+            assert box is not None
+            there = box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2
+            await (linus.touchscreen.tap(*there) if is_phone else linus.mouse.click(*there))
+            await expect(outcome).to_be_visible()
+        await linus.go_back()
+        await expect(thread(linus)).to_be_hidden()
 
 
 async def test_a_reply_can_stand_in_both(visit: Visit, demo: Demo) -> None:

@@ -9,6 +9,7 @@ from playwright.async_api import Route, expect
 from tests.browser import pairs
 from tests.browser.acting import act, choose, hurry, main_list, message
 from tests.browser.conftest import Visit
+from tests.browser.places import IN_BOTH
 from tests.browser.places import visit as visit
 from tests.browser.serving import Complaints, Demo
 
@@ -18,6 +19,7 @@ opened = partial(pairs.opened, "linus")
 both = partial(pairs.open_for_both, "linus")
 
 
+@IN_BOTH
 async def test_an_edit_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "Hello wrold")
     box = linus.get_by_label("Message", exact=True)
@@ -76,6 +78,7 @@ async def test_an_edit_that_is_too_long_says_so_and_keeps_the_text(
     await expect(linus.locator("#composer").get_by_role("alert")).to_be_hidden()
 
 
+@IN_BOTH
 async def test_a_deletion_is_confirmed_and_leaves_a_tombstone(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "first", "regrettable")
     await choose(message(main_list(linus), "regrettable"), "Delete")
@@ -126,6 +129,7 @@ async def test_what_is_being_edited_can_be_deleted_meanwhile(visit: Visit, demo:
     await expect(linus.get_by_label("Message", exact=True)).to_have_value("")
 
 
+@IN_BOTH
 async def test_reactions_are_shared(visit: Visit, demo: Demo) -> None:
     linus, dennis, _ = await both(visit, demo, "It compiles")
     await act(message(main_list(linus), "It compiles"), "React")
@@ -174,6 +178,7 @@ async def test_any_emoji_can_be_typed(visit: Visit, demo: Demo) -> None:
     await expect(main_list(dennis).get_by_role("button", name="🦋 1")).to_be_visible()
 
 
+@IN_BOTH
 async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) -> None:
     linus, _ = await opened(visit, demo, "above", "below")
     log = main_list(linus)
