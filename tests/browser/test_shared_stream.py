@@ -133,9 +133,9 @@ class Sending:
 
 async def test_leaders_are_closed(tabs: Tabs, service: Service) -> None:
     await tabs.login("ada")
-    pages = [await tabs.open("ada") for _ in range(6)]
+    pages = [await tabs.open("ada") for _ in range(4)]
     async with Sending(service) as sending:
-        for _ in range(5):
+        for _ in range(3):
             await sending.more()
             leader = tabs.leader
             pages.remove(leader)
