@@ -142,9 +142,10 @@ async def demo(serve_demo: Serve) -> AsyncIterator[Demo]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def host(
-    mongo_url: str, pool: Pool, ports: Ports, monkeypatch: pytest.MonkeyPatch
+    mongo_url: str, pool: Pool, ports: Ports, drawers: Drawers, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Host]:
     """An app of somebody else's, with the chat in its pages."""
+    drawers.work_for_all(monkeypatch)
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
         async with hosting(mongo_url, database.name, ports, monkeypatch) as served:
@@ -213,10 +214,8 @@ async def visit(demo: Demo, cable: Cable, open_page: Visit) -> Visit:
     ) -> Page:
         page = await open_page(**options)
         place = f"{user_id}/{conversation_id}" if conversation_id else user_id
-        if language is not None:
-            await language.teach(page)
-        query = language.query if language else ""
-        await page.goto(f"http://127.0.0.1:{port or demo.port}/{query}#{place}")
+        path = language.path if language else ""
+        await page.goto(f"http://127.0.0.1:{port or demo.port}/{path}#{place}")
         if user_id:
             await begun(page, conversation_id)
         return page

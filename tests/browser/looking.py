@@ -101,7 +101,7 @@ class Looking:
         self.faults += [f"{view}: {fault}" async for fault in self._found(page)]
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
-        """In light colours and in dark ones; on a phone also how large it is."""
+        """In light colours, and, where all is beside each other, in dark ones."""
         if not await page.evaluate("'axe' in globalThis"):
             await page.evaluate(AXE)
         for fault in _described(await page.evaluate(VIOLATIONS, EVERYTHING)):
@@ -111,8 +111,9 @@ class Looking:
                 yield "it is wider than the screen"
             for fault in await page.evaluate(TOO_SMALL):
                 yield fault
-        for fault in await _found_in_the_dark(page):
-            yield f"in the dark, {fault}"
+        else:
+            for fault in await _found_in_the_dark(page):
+                yield f"in the dark, {fault}"
 
 
 class LookingForWords(Looking):

@@ -270,6 +270,8 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     await tour.looking.at(linus, "somebody's details")
     margaret = await tour.visit("margaret")
     await hold(demo, "dennis", await demo.direct("dennis", "grace"), "Free money")
+    # Her stream ends, and says why when it is tried again.
+    await hurry(margaret)
     await demo.post("ada", "/moderation/bans", targetUserId="margaret", reason="a test")
     await expect(margaret.get_by_role("heading", name=say("banned.title"))).to_be_visible()
     await tour.looking.at(margaret, "banned")

@@ -62,8 +62,8 @@ async def below(log: Locator) -> int:
 async def talked(demo: Demo) -> str:
     """A conversation of texts that have more lines where there is less room."""
     conversation_id = await demo.direct("linus", "dennis")
-    said = (f"{number}: {'and so on ' * 20}" for number in range(30))
-    await demo.send("dennis", conversation_id, *said)
+    said = (("dennis", f"{number}: {'and so on ' * 20}") for number in range(30))
+    await demo.fill(conversation_id, said)
     await demo.read_all("linus", conversation_id)
     return conversation_id
 

@@ -49,6 +49,7 @@ async def test_mentions_of_all_conversations(visit: Visit, demo: Demo) -> None:
     said = await demo.write("dennis", kernel, "@Linus, look", mentions=["linus"])
     await demo.write("dennis", kernel, "nothing else")
     linus = await visit("linus")
+    await hurry(linus)
     mentions = linus.get_by_role("link", name="Mentions")
     await expect(mentions).to_have_accessible_name("Mentions 1 unread")
     await mentions.click()

@@ -22,11 +22,8 @@ MOST_ON_A_SCREEN = 60
 
 async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> None:
     """With fifty conversations in the list and their last messages; then with one of them open."""
-
-    async def begin(number: int) -> None:
+    for number in range(48):
         await demo.send("linus", await demo.group("linus", name=f"Group {number}"), "hello")
-
-    await asyncio.gather(*map(begin, range(48)))
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, "Is it you?")
     linus = await visit("linus")
