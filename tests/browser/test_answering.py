@@ -9,7 +9,6 @@ from playwright.async_api import expect
 from tests.browser import pairs
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
-from tests.browser.places import IN_BOTH
 from tests.browser.places import visit as visit
 from tests.browser.serving import Demo
 from tests.browser.test_layout import PHONE
@@ -66,7 +65,6 @@ async def test_a_quote_leads_to_what_it_quotes(visit: Visit, demo: Demo) -> None
     await expect(linus.locator("[data-pointed]")).to_contain_text("where it began")
 
 
-@IN_BOTH
 async def test_a_thread_is_beside_the_conversation(visit: Visit, demo: Demo) -> None:
     linus, dennis, _ = await both(visit, demo, "Shall we meet?", "Unrelated")
     await act(message(main_list(linus), "Shall we meet?"), "Reply in thread")

@@ -129,7 +129,6 @@ async def test_what_is_being_edited_can_be_deleted_meanwhile(visit: Visit, demo:
     await expect(linus.get_by_label("Message", exact=True)).to_have_value("")
 
 
-@IN_BOTH
 async def test_reactions_are_shared(visit: Visit, demo: Demo) -> None:
     linus, dennis, _ = await both(visit, demo, "It compiles")
     await act(message(main_list(linus), "It compiles"), "React")
@@ -178,7 +177,6 @@ async def test_any_emoji_can_be_typed(visit: Visit, demo: Demo) -> None:
     await expect(main_list(dennis).get_by_role("button", name="🦋 1")).to_be_visible()
 
 
-@IN_BOTH
 async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) -> None:
     linus, _ = await opened(visit, demo, "above", "below")
     log = main_list(linus)

@@ -107,10 +107,11 @@ async def test_a_hostile_text_is_read_once(empty: Page) -> None:
         script = f"""
             const length = 2_097_152;
             const hostile = {part!r}.repeat(length).slice(0, length);
-            for (const {{ text, items }} of blocksOf(hostile)) {{
-              for (const item of items ?? [{{ text }}]) inlineOf(item.text, dennis);
-            }}
-            return inlineOf(hostile, dennis).length > 0;
+            const blocks = blocksOf(hostile).flatMap(({{ text, items }}) => items ?? [{{ text }}]);
+            // Most are one block, whose text need not be read twice.
+            const texts = new Set([hostile, ...blocks.map(({{ text }}) => text)]);
+            const [first] = [...texts].map((text) => inlineOf(text, dennis).length);
+            return first > 0;
         """
         try:
             async with asyncio.timeout(60):

@@ -5,7 +5,6 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.acting import become, stop_time, write
 from tests.browser.conftest import Visit
-from tests.browser.places import IN_BOTH
 from tests.browser.places import visit as visit
 from tests.browser.serving import Demo
 
@@ -17,7 +16,6 @@ def badge_of(page: Page, title: str) -> Locator:
     return rows.locator(".badge")
 
 
-@IN_BOTH
 async def test_messages_cross_both_ways(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id)
@@ -100,7 +98,6 @@ async def test_another_conversation_stays_unread(visit: Visit, demo: Demo) -> No
     await expect(badge_of(dennis, "Margaret")).to_have_text("1 unread")
 
 
-@IN_BOTH
 async def test_a_window_that_is_not_looked_at_reads_nothing(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     dennis = await visit("dennis", conversation_id)
