@@ -19,7 +19,9 @@ class Drawers:
         def take(made: Thumbnails, *, side: int, most_pixels: int) -> None:
             begin(made, side=side, most_pixels=most_pixels)
             idle = self._idle[made._arguments]
-            made._process = idle.pop() if idle else None
+            # It may have one already, where both a demo and a host are served.
+            if made._process is None and idle:
+                made._process = idle.pop()
 
         async def leave(made: Thumbnails) -> None:
             if made._process is not None and not made._turn.locked():

@@ -40,5 +40,5 @@ def environment(font: Font, folder: Path) -> dict[str, str]:
 BOTH_FONTS = pytest.mark.parametrize(
     "font", ["wide", pytest.param("narrow", marks=pytest.mark.long)]
 )
-"""For a test whose layout depends on the font: what the wide one has room for, the narrow one has,
-too, but for what is found by counting lines."""
+"""For a test whose layout depends on the font: with the wide one, which needs more room, and, among
+the long tests, with the narrow one."""
