@@ -21,7 +21,7 @@ run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 test: $(READY)  ## all tests but the long ones, over a real mongod that they start
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-long: $(READY)  ## the tests that take minutes: chaos, long histories, outages, large files
+test-long: $(READY)  ## chaos, long histories, outages, large files; the page in more sizes, languages, fonts
 	$(BIN)/python -m pytest $(SPREAD) -m long
 
 quick: $(READY)  ## the rules alone, for while you work, without those of searches and leases

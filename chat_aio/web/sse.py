@@ -27,6 +27,8 @@ UNACKNOWLEDGED_SECONDS = 30
 SEND_BUFFER_BYTES = 64 * 1024
 REPLAY_SECONDS = 60
 OPENING_SECONDS = 3
+RECONNECT_MS = 2_000, 5_000
+"""The shortest and the longest pause after which clients reconnect: not all do so at once."""
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
@@ -143,7 +145,7 @@ def hung_up(request: web.Request) -> web.StreamResponse:
 async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
     """Write the replay as fast as the client takes it, in parts, so that the whole replay is not in
     memory a second time. Raises TimeoutError for a client that is too slow."""
-    frames = [opening_frame(random.randint(2_000, 5_000)), *events.replay.frames]
+    frames = [opening_frame(random.randint(*RECONNECT_MS)), *events.replay.frames]
     if events.heartbeat is not HEARTBEAT:
         frames.insert(1, opened_frame(events.user_id))
         # Says at once when to expect the next one, and shows the position to a browser.

@@ -15,8 +15,10 @@ from pymongo import AsyncMongoClient
 
 from chat_aio.demo.application import Samples
 from chat_aio.demo.page import STATIC
+from chat_aio.web import sse
 from chat_aio.web.browser_files import BROWSER
 from tests.browser.acting import begun
+from tests.browser.drawing import Drawers
 from tests.browser.fonts import Font, environment
 from tests.browser.hosting import Host, hosting
 from tests.browser.seats import Browsers, Seats
@@ -94,10 +96,25 @@ def story() -> Story:
     return Story()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def drawers() -> AsyncIterator[Drawers]:
+    made = Drawers()
+    yield made
+    await made.end()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def serve_demo(mongo_url: str, pool: Pool, ports: Ports, story: Story) -> Serve:
+async def serve_demo(
+    mongo_url: str,
+    pool: Pool,
+    ports: Ports,
+    story: Story,
+    drawers: Drawers,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Serve:
     """Serve a demo over an empty database: `async with serve_demo(samples=...) as demo`. Those who
     share `samples` get the same rows, ids included."""
+    drawers.work_for_all(monkeypatch)
 
     @asynccontextmanager
     async def serving(samples: Samples = few_samples) -> AsyncIterator[Demo]:
@@ -125,14 +142,21 @@ async def demo(serve_demo: Serve) -> AsyncIterator[Demo]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def host(
-    mongo_url: str, pool: Pool, ports: Ports, monkeypatch: pytest.MonkeyPatch
+    mongo_url: str, pool: Pool, ports: Ports, drawers: Drawers, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Host]:
     """An app of somebody else's, with the chat in its pages."""
+    drawers.work_for_all(monkeypatch)
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
         async with hosting(mongo_url, database.name, ports, monkeypatch) as served:
             yield served
         pool.give_back(database)
+
+
+@pytest.fixture
+def quick_reconnects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Browsers reconnect after a moment, not after the seconds that the service asks for."""
+    monkeypatch.setattr(sse, "RECONNECT_MS", (200, 400))
 
 
 Visit = Callable[..., Awaitable[Page]]
@@ -190,10 +214,8 @@ async def visit(demo: Demo, cable: Cable, open_page: Visit) -> Visit:
     ) -> Page:
         page = await open_page(**options)
         place = f"{user_id}/{conversation_id}" if conversation_id else user_id
-        if language is not None:
-            await language.teach(page)
-        query = language.query if language else ""
-        await page.goto(f"http://127.0.0.1:{port or demo.port}/{query}#{place}")
+        path = language.path if language else ""
+        await page.goto(f"http://127.0.0.1:{port or demo.port}/{path}#{place}")
         if user_id:
             await begun(page, conversation_id)
         return page

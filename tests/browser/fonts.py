@@ -37,5 +37,8 @@ def environment(font: Font, folder: Path) -> dict[str, str]:
     return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
 
 
-BOTH_FONTS = pytest.mark.parametrize("font", [*FAMILIES])
-"""For a test whose layout depends on the font."""
+BOTH_FONTS = pytest.mark.parametrize(
+    "font", ["wide", pytest.param("narrow", marks=pytest.mark.long)]
+)
+"""For a test whose layout depends on the font: with the wide one, which needs more room, and, among
+the long tests, with the narrow one."""

@@ -1,5 +1,7 @@
 """Where a chat is shown: on the demo's page, and as an element in a page that has nothing else. A
-module of tests that imports this `visit` plays each of its cases in both."""
+module of tests that imports this `visit` plays its cases on the page and, among the long tests, in
+an element: both have the same views. Cases about what an element has itself, such as its root, its
+focus and its size, are played `IN_BOTH` each time."""
 
 from typing import Any
 
@@ -31,7 +33,12 @@ BARE = f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>A page</t
 """Who is logged in, and what is open, is in its address, as in that of the demo's page."""
 
 
-@pytest_asyncio.fixture(loop_scope="session", params=["page", "element"])
+IN_BOTH = pytest.mark.parametrize("visit", ["page", "element"], indirect=True)
+
+
+@pytest_asyncio.fixture(
+    loop_scope="session", params=["page", pytest.param("element", marks=pytest.mark.long)]
+)
 async def visit(
     request: pytest.FixtureRequest, visit: Visit, demo: Demo, open_page: Visit
 ) -> Visit:

@@ -294,7 +294,7 @@ async def pushing(
             answer = web.Response(body=text, headers=headers)
         return answer  # type: ignore[no-any-return]
 
-    plugins = [quick(channels=[service.push()], suppress_when="read")]
+    plugins = [quick(channels=[service.push()], suppress_when="read", delay_seconds=0.05)]
     hooks = Hooks(
         profiles=lambda ids: {
             user_id: Profile(name=NAMES[user_id], avatar_url=f"/pictures/{user_id}.png")

@@ -16,6 +16,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
 from chat_aio.plugins import Attachments
+from tests.browser.speaking import add_foreign_page
 from tests.store.conftest import store_over
 from tests.support.people import app_caught_up
 from tests.support.pool import Database
@@ -121,6 +122,7 @@ class Demo:
             samples=self._samples,
         )
         add_browser_files(app)
+        add_foreign_page(app)
         # Before the demo's own handler, which leaves a header that is there.
         app.on_response_prepare.insert(0, keep)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)

@@ -1,10 +1,18 @@
 """What the page says, in one of its languages, or in one that it does not have."""
 
+import asyncio
 import re
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page
+from aiohttp import web
 
+from chat_aio.demo.bundle import Bundle, bundled
+from chat_aio.demo.page import STATIC
+from chat_aio.web.browser_files import BROWSER
 from tests.support.page_texts import Text, texts_of
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
@@ -21,15 +29,37 @@ export const LANGUAGES = { en, he };
 """
 
 
+def add_foreign_page(app: web.Application) -> None:
+    """Serve the demo's page with the foreign language at `/foreign/`."""
+
+    async def page(_: web.Request) -> web.Response:
+        bundle = await asyncio.to_thread(_foreign)
+        return web.Response(text=bundle.page, content_type="text/html")
+
+    async def file(request: web.Request) -> web.Response:
+        return await _foreign().files[request.match_info["name"]].answer(request)
+
+    app.router.add_get("/foreign/", page)
+    app.router.add_get("/foreign/bundle/{name}", file)
+    app.router.add_static("/foreign/demo/static", STATIC)
+
+
+@cache
+def _foreign() -> Bundle:
+    with tempfile.TemporaryDirectory() as folder:
+        static, browser = Path(folder, "demo", "static"), Path(folder, "browser")
+        shutil.copytree(STATIC, static)
+        shutil.copytree(BROWSER, browser)
+        (browser / "texts" / "languages.js").write_text(FOREIGN)
+        return bundled(static, browser)
+
+
 class Language:
     """A language of the page, and its texts as tests look for them: `say("message.reply")`."""
 
     def __init__(self, code: str) -> None:
-        self.query = f"?lang={code}"
+        self.path = f"?lang={code}"
         self._texts = texts_of(code)
-
-    async def teach(self, page: Page) -> None:
-        """Nothing is to be done for a language that the page has."""
 
     def say(self, name: str, /, **values: object) -> str:
         text = self._form(self._texts[name], values)
@@ -55,13 +85,7 @@ class Foreign(Language):
 
     def __init__(self) -> None:
         super().__init__("en")
-        self.query = "?modules&lang=he"
-
-    async def teach(self, page: Page) -> None:
-        await page.route(
-            "**/texts/languages.js",
-            lambda route: route.fulfill(body=FOREIGN, content_type="text/javascript"),
-        )
+        self.path = "foreign/?lang=he"
 
     def say(self, name: str, /, **values: object) -> str:
         return f"⟦{super().say(name, **values)}⟧"

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
 
 from chat_aio.demo.people import PEOPLE
-from tests.browser.acting import act, become, main_list, message, panel
+from tests.browser.acting import act, become, hurry, main_list, message, panel
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking, LookingForWords
 from tests.browser.serving import Complaints, Demo
@@ -24,8 +24,8 @@ DESKTOP: dict[str, Any] = {}
 READERS = pytest.mark.parametrize(
     ("size", "language"),
     [
-        pytest.param(DESKTOP, ENGLISH, id="desktop-English"),
         pytest.param(PHONE, Foreign(), id="phone-foreign"),
+        pytest.param(DESKTOP, ENGLISH, id="desktop-English", marks=pytest.mark.long),
         pytest.param(PHONE, ENGLISH, id="phone-English", marks=pytest.mark.long),
         pytest.param(DESKTOP, Foreign(), id="desktop-foreign", marks=pytest.mark.long),
     ],
@@ -270,6 +270,8 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     await tour.looking.at(linus, "somebody's details")
     margaret = await tour.visit("margaret")
     await hold(demo, "dennis", await demo.direct("dennis", "grace"), "Free money")
+    # Her stream ends, and says why when it is tried again.
+    await hurry(margaret)
     await demo.post("ada", "/moderation/bans", targetUserId="margaret", reason="a test")
     await expect(margaret.get_by_role("heading", name=say("banned.title"))).to_be_visible()
     await tour.looking.at(margaret, "banned")
@@ -318,6 +320,7 @@ async def test_nothing_there_and_no_connection(tour: Tour, complaints: Complaint
     beginning = say("timeline.beginningWith", title="Dennis")
     await expect(tour.log(linus)).to_contain_text(beginning)
     await tour.looking.at(linus, "an empty conversation")
+    await hurry(linus)
     await demo.stop()
     await expect(linus.get_by_text(say("connection.lost"))).to_be_visible()
     await tour.looking.at(linus, "no connection")

@@ -7,8 +7,9 @@ import pytest
 from playwright.async_api import Route, expect
 
 from tests.browser import pairs
-from tests.browser.acting import act, choose, main_list, message
+from tests.browser.acting import act, choose, hurry, main_list, message
 from tests.browser.conftest import Visit
+from tests.browser.places import IN_BOTH
 from tests.browser.places import visit as visit
 from tests.browser.serving import Complaints, Demo
 
@@ -18,9 +19,12 @@ opened = partial(pairs.opened, "linus")
 both = partial(pairs.open_for_both, "linus")
 
 
+@IN_BOTH
 async def test_an_edit_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "Hello wrold")
     box = linus.get_by_label("Message", exact=True)
+    # Until a pause ends, the row says that Linus is typing.
+    await hurry(dennis)
     await box.fill("not yet sent")
     await choose(message(main_list(linus), "wrold"), "Edit")
     await expect(linus.get_by_text("Editing your message")).to_be_visible()
@@ -74,6 +78,7 @@ async def test_an_edit_that_is_too_long_says_so_and_keeps_the_text(
     await expect(linus.locator("#composer").get_by_role("alert")).to_be_hidden()
 
 
+@IN_BOTH
 async def test_a_deletion_is_confirmed_and_leaves_a_tombstone(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "first", "regrettable")
     await choose(message(main_list(linus), "regrettable"), "Delete")

@@ -2,12 +2,14 @@
 
 import json
 import re
+from functools import partial
 from unittest.mock import patch
 
 import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
-from chat_aio.plugins import typing_indicator
+from chat_aio.demo import application
+from chat_aio.plugins import Presence, typing_indicator
 from tests.browser.acting import CHAT, act, choose, details, main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
@@ -117,6 +119,13 @@ async def test_pings_that_fail_are_not_in_the_way(
     await expect(linus.locator("[data-state=sent] .body")).to_have_text("hello")
 
 
+@pytest.fixture
+def short_absence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has left is missed after a moment, not after the seconds that a reload may take."""
+    monkeypatch.setattr(application, "Presence", partial(Presence, offline_delay_ms=500))
+
+
+@pytest.mark.usefixtures("short_absence")
 async def test_who_is_here_is_seen_at_another_server(visit: Visit, demo: Demo) -> None:
     twin = await demo.twin()
     conversation_id = await demo.direct("linus", "dennis")
@@ -142,6 +151,7 @@ async def test_who_is_here_is_seen_at_another_server(visit: Visit, demo: Demo) -
     await expect(subtitle).to_have_text(re.compile("^Last seen "))
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_without_a_connection_nobody_is_said_to_be_here(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:

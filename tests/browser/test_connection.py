@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from chat_aio.demo import application
-from tests.browser.acting import main_list, message, stop_time, write
+from tests.browser.acting import hurry, main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 
@@ -21,6 +21,7 @@ async def is_back(page: Page) -> None:
     await expect(page.locator("#status")).to_have_text("Live")
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_what_is_sent_meanwhile_arrives(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
@@ -47,6 +48,7 @@ async def test_what_is_sent_meanwhile_arrives(
     await expect(row.locator(".badge")).to_have_text("1 unread")
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_what_could_not_be_sent_is_sent_later_and_once(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
@@ -54,6 +56,7 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
     conversation_id = await demo.direct("linus", "dennis")
     dennis = await visit("dennis", conversation_id, port=cable.port)
     await expect(dennis.get_by_text("This is the beginning")).to_be_attached()
+    await hurry(dennis)
     await cable.cut()
     await write(dennis, "one")
     await write(dennis, "two")
@@ -83,6 +86,7 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
         await route.fetch()
         await route.abort()
 
+    await hurry(linus)
     await linus.route("**/messages?as=linus", lose_answer, times=TRIES)
     await write(linus, "only once")
     await expect(linus.locator("[data-state=waiting]")).to_be_visible()
@@ -93,6 +97,7 @@ async def test_an_answer_that_was_lost_does_not_double_the_message(
     assert await demo.bodies("dennis", conversation_id) == ["only once"]
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_a_server_that_starts_again_is_found_again(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
@@ -147,6 +152,7 @@ async def test_a_line_that_says_nothing_any_more_is_noticed(
     await is_back(linus)
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:

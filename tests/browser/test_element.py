@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.acting import hurry
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, composer, messages, say, shown
 from tests.browser.embedding import ada as ada
@@ -80,6 +81,7 @@ async def test_older_messages_and_new_ones_leave_the_reader_where_he_is(
         await ada.wait_for_function(f"{TOTAL} === 0")
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_what_cannot_be_sent_is_sent_later(
     host: Host, open_page: Visit, host_cable: Cable, complaints: Complaints
 ) -> None:
@@ -93,6 +95,7 @@ async def test_what_cannot_be_sent_is_sent_later(
         await page.evaluate(MADE, given)
         await expect(page.get_by_text("This is the beginning of")).to_be_visible()
         await page.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+        await hurry(page)
         await host_cable.cut()
         await expect(page.get_by_text("Connection lost. Trying again…")).to_be_visible()
         await say(page, "Are you there?")

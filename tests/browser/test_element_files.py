@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from chat_aio.client import ChatClient
+from tests.browser.acting import hurry
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, composer, messages
 from tests.browser.embedding import ada as ada
@@ -162,6 +163,7 @@ async def test_who_is_calling_is_known_later(
         await expect(row.get_by_role("link", name="notes.txt")).to_have_attribute("href", "#")
         await row.get_by_role("link", name="notes.txt").click()
         await expect(page.get_by_role("alert")).to_have_text("The chat is out of reach.")
+        await hurry(page)
         await host_cable.cut()
         again = page.get_by_role("button", name="Try now")
         await expect(again).to_be_visible()

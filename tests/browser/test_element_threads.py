@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 
 from chat_aio.client import ChatClient
-from tests.browser.acting import act
+from tests.browser.acting import act, hurry
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, composer, messages, say
 from tests.browser.embedding import ada as ada
@@ -188,6 +188,8 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     await page.goto(f"http://127.0.0.1:{demo.port}/people")
     await page.evaluate(MADE_IN_DEMO, ["linus", place])
     await page.wait_for_function(LIVE)
+    # Who has looked at a thread for a moment has read it.
+    await hurry(page)
     await demo.write("dennis", place, "The first?", threadRootMessageId=root)
     await expect(messages(page).first.locator(".thread-link")).to_contain_text("1 reply")
 

@@ -107,7 +107,7 @@ async def test_names_are_those_of_the_reader_s_language(visit: Visit, demo: Demo
         await expect(buttons).to_have_attribute("title", "schmetterling")
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
+@pytest.mark.parametrize("is_phone", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_everybody_can_choose(visit: Visit, demo: Demo, is_phone: bool) -> None:
     direct_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", direct_id, reduced_motion="reduce", **(PHONE if is_phone else {}))

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page
 
+from tests.browser.acting import hurry
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Ports
 from tests.browser.tabs import QUICK_HEARTBEATS, Service, Tabs
@@ -124,10 +125,12 @@ async def test_it_goes_on_at_its_position_with_a_new_token(
     assert service.asked[-1].query["lastEventId"]
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_it_reconnects_by_itself(tabs: Tabs, service: Service) -> None:
     """As after a restart of the service."""
     page = await opened(tabs)
     await page.wait_for_function("tab.opens.length === 1")
+    await hurry(page)
     service.chat._live.hub.end_all()
     await page.wait_for_function("tab.opens.length === 2")
     assert await page.evaluate("[tab.resets, tab.refusals]") == [0, []]
@@ -148,6 +151,7 @@ async def test_one_that_is_silent_is_dead(tabs: Tabs, service: Service, cable: C
 async def test_a_refusal_has_a_status(tabs: Tabs, service: Service) -> None:
     service.status_of_streams = 503
     page = await opened(tabs, shareStream=False)
+    await hurry(page)
     await page.wait_for_function("tab.refusals.length > 1")
     service.status_of_streams = None
     await page.evaluate("tab.stream.reconnect()")
@@ -156,11 +160,13 @@ async def test_a_refusal_has_a_status(tabs: Tabs, service: Service) -> None:
     assert await page.evaluate("tab.signedOut") == 0
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_401_is_the_end_of_the_login(tabs: Tabs, service: Service) -> None:
     """Of all tabs, without a request."""
     pages = [await opened(tabs) for _ in range(2)]
     for page in pages:
         await page.wait_for_function("tab.opens.length === 1")
+        await hurry(page)
     service.refused.add("ada-1")
     service.chat._live.hub.end_all()
     for page in pages:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.acting import choose, main_list, message, thread
+from tests.browser.acting import choose, hurry, main_list, message, thread
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -104,7 +104,7 @@ async def test_words_are_found_while_they_are_typed(visit: Visit, demo: Demo) ->
 async def test_a_search_has_pages_and_leads_far_back(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     first = await demo.write("dennis", conversation_id, "needle of old")
-    await demo.send("dennis", conversation_id, *(f"needle {number}" for number in range(120)))
+    await demo.send("dennis", conversation_id, *(f"needle {number}" for number in range(60)))
     linus = await visit("linus")
     await linus.get_by_label("Search messages").fill("needle")
     results = linus.get_by_role("region", name="Search results")
@@ -172,6 +172,8 @@ async def test_a_search_has_filters(visit: Visit, demo: Demo) -> None:
     await demo.send("grace", place, "another moth")
     await demo.send("dennis", await demo.direct("linus", "dennis"), "a third moth")
     linus = await visit("linus")
+    # It is searched for when nothing more is typed for a moment.
+    await hurry(linus)
     rows = linus.get_by_role("region", name="Search results").locator(".found-body")
     for query, found in (
         ("moth from:dennis", ["a moth", "a third moth"]),

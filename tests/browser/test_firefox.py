@@ -31,6 +31,7 @@ async def firefox(tmp_path: Path) -> AsyncIterator[Firefox]:
         yield started
 
 
+@pytest.mark.long
 async def test_a_conversation_is_held_in_firefox(demo: Demo, firefox: Firefox) -> None:
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, *(f"news {number}" for number in range(80)))
@@ -77,7 +78,7 @@ async def test_tabs_in_firefox_share_a_stream(
         user = await firefox.user()
         await (await firefox.visit(f"{service.origin}/login?name=ada", by=user)).close()
         tabs = []
-        for _ in range(8):
+        for _ in range(4):
             tabs.append(tab := await firefox.visit(f"{service.origin}/", by=user))
             await tab.until("globalThis.isReady")
             await tab.run("begin({ userId: 'ada' })")

@@ -34,6 +34,7 @@ PAGE = """<!doctype html><link rel="icon" href="data:,"><ol></ol>
 """
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_a_page_follows(
     open_page: Visit, complaints: Complaints, mongo_url: str, pool: Pool
 ) -> None:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from aiohttp import ClientSession, FormData
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import Locator, Page, Route, ViewportSize, expect
 
 from tests.browser.acting import main_list, message, thread
 from tests.browser.conftest import Visit
@@ -47,7 +47,7 @@ def link(place: Locator, name: str) -> Locator:
     return place.get_by_role("link", name=name)
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
+@pytest.mark.parametrize("is_phone", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_nothing_moves_when_an_image_comes(visit: Visit, demo: Demo, is_phone: bool) -> None:
     """What is at the end stays before the reader's eyes, and only that is read."""
     place = await demo.direct("linus", "dennis")
@@ -105,7 +105,7 @@ async def test_one_looks_through_the_images_of_a_conversation(visit: Visit, demo
     await expect(link(main_list(linus), "one.png")).to_be_focused()
 
 
-@pytest.mark.parametrize("is_phone", [False, True])
+@pytest.mark.parametrize("is_phone", [False, pytest.param(True, marks=pytest.mark.long)])
 async def test_nothing_moves_from_image_to_image(visit: Visit, demo: Demo, is_phone: bool) -> None:
     """Whoever presses again at the same place goes on, though they have other sizes and names."""
     place = await demo.direct("linus", "dennis")
@@ -195,7 +195,7 @@ async def test_an_image_that_does_not_load_says_so(
     await expect(alert).to_have_text("This image did not load.")
 
 
-@pytest.mark.parametrize("size", [{}, PHONE, {"viewport": {"width": 360, "height": 500}}])
+@pytest.mark.parametrize("size", [{}, pytest.param(PHONE, marks=pytest.mark.long)])
 async def test_everybody_can_use_it(visit: Visit, demo: Demo, size: dict[str, object]) -> None:
     place = await demo.direct("linus", "dennis")
     await picture(demo, place, "one.png", "two.png")
@@ -206,8 +206,14 @@ async def test_everybody_can_use_it(visit: Visit, demo: Demo, size: dict[str, ob
     looking = Looking(is_phone=size is PHONE)
     await looking.at(linus, "the gallery")
     assert looking.faults == []
-    assert await image.evaluate(IN_WINDOW)
-    await expect(shown(linus, "one.png").get_by_role("button", name="Close")).to_be_in_viewport()
+    usual = linus.viewport_size
+    assert usual is not None
+    low: ViewportSize = {"width": 360, "height": 500}
+    for now in (usual, low, usual):
+        await linus.set_viewport_size(now)
+        close = shown(linus, "one.png").get_by_role("button", name="Close")
+        await expect(close).to_be_in_viewport()
+        await linus.wait_for_function(IN_WINDOW, arg=await image.element_handle())
 
 
 async def test_an_image_is_made_larger_and_moved(visit: Visit, demo: Demo) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.acting import main_list
+from tests.browser.acting import hurry, main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
@@ -14,6 +14,8 @@ async def test_threads_tell_of_new_replies_until_they_are_seen(visit: Visit, dem
     place = await demo.group("linus", "dennis", name="Kernel")
     root = await demo.write("linus", place, "Who takes the scheduler?")
     linus = await visit("linus")
+    # Of replies in quick succession, the threads are asked for once.
+    await hurry(linus)
     threads = linus.get_by_role("link", name="Threads")
     await expect(threads).to_have_accessible_name("Threads")
     about = {"threadRootMessageId": root["id"]}
@@ -47,6 +49,7 @@ async def test_mentions_of_all_conversations(visit: Visit, demo: Demo) -> None:
     said = await demo.write("dennis", kernel, "@Linus, look", mentions=["linus"])
     await demo.write("dennis", kernel, "nothing else")
     linus = await visit("linus")
+    await hurry(linus)
     mentions = linus.get_by_role("link", name="Mentions")
     await expect(mentions).to_have_accessible_name("Mentions 1 unread")
     await mentions.click()

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Page, Request, expect
 
-from tests.browser.acting import main_list
+from tests.browser.acting import HURRY, main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 from tests.support.people import PATIENCE
@@ -28,6 +28,7 @@ async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> Non
     await demo.send("dennis", place, "Is it you?")
     linus = await visit("linus")
     await expect(linus.locator(".row-preview", has_text="You: hello").first).to_be_visible()
+    await linus.add_init_script(f"({HURRY})()")
     closed = await requests_of_reload(linus)
     assert len(closed) <= MOST_REQUESTS, closed
     await linus.get_by_role("link", name="Dennis").click()

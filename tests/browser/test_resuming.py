@@ -111,6 +111,7 @@ async def begin(demo: Demo, mongo_url: str, names: list[str]) -> dict[str, str]:
     return found
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_it_fetches_what_is_named_alone(
     page: Page,
     demo: Demo,
@@ -153,6 +154,7 @@ async def test_it_fetches_what_is_named_alone(
     await compare(page, open_id)
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_many_are_one_list(
     page: Page,
     demo: Demo,
@@ -180,6 +182,7 @@ async def test_many_are_one_list(
     await compare(page, open_id)
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_who_left_and_came_back_has_the_messages_of_that_time(
     page: Page,
     demo: Demo,

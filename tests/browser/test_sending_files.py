@@ -252,7 +252,7 @@ async def test_an_upload_is_cancelled_on_its_way(
     """The service has a part of it then, and keeps nothing; to it that is no error."""
     linus = await visit("linus", await demo.direct("linus", "dennis"), port=cable.port)
     cable.jammed_after = 500_000
-    await choose(linus, "film.bin", "application/octet-stream", b"\0" * 5_000_000)
+    await choose(linus, "film.bin", "application/octet-stream", b"\0" * 1_000_000)
     await expect(waiting(linus)).to_have_attribute("data-state", "sending")
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = client[demo.database]

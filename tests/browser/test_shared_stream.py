@@ -1,8 +1,8 @@
 """Tabs of one browser share a stream: nothing is missed, doubled, or somebody else's."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -133,9 +133,9 @@ class Sending:
 
 async def test_leaders_are_closed(tabs: Tabs, service: Service) -> None:
     await tabs.login("ada")
-    pages = [await tabs.open("ada") for _ in range(6)]
+    pages = [await tabs.open("ada") for _ in range(4)]
     async with Sending(service) as sending:
-        for _ in range(5):
+        for _ in range(3):
             await sending.more()
             leader = tabs.leader
             pages.remove(leader)
@@ -171,6 +171,21 @@ WITHOUT_STEALING = """
 """
 
 
+@asynccontextmanager
+async def impatient(pages: Iterable[Page]) -> AsyncIterator[None]:
+    """Tabs do not wait for seconds for the answer of a leader that cannot answer."""
+    for page in pages:
+        await page.evaluate(
+            """() => {
+              globalThis.patient = setTimeout;
+              globalThis.setTimeout = (work, ms) => patient(work, ms < 4_000 ? ms : 500);
+            }"""
+        )
+    yield
+    for page in pages:
+        await page.evaluate("() => { globalThis.setTimeout = patient; }")
+
+
 @QUICK_HEARTBEATS
 @pytest.mark.parametrize("stopped", [frozen, halted])
 async def test_a_leader_that_is_stopped(tabs: Tabs, service: Service, stopped: Any) -> None:
@@ -183,7 +198,8 @@ async def test_a_leader_that_is_stopped(tabs: Tabs, service: Service, stopped: A
     async with Sending(service) as sending:
         await sending.more()
         async with stopped(leader):
-            await tabs.until_not_led_by(leader)
+            async with impatient(others):
+                await tabs.until_not_led_by(leader)
             await sending.more()
         await leader.wait_for_function("tab.resets > 0")
         await sending.more()
@@ -448,6 +464,7 @@ async def test_a_connection_that_breaks(far_tabs: Tabs, service: Service, cable:
         assert await page.evaluate("[tab.opens, tab.resets]") == [[False, True], 0]
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_a_reconnect_from_any_tab(tabs: Tabs, service: Service) -> None:
     """Before the leader's pause is over."""
     await tabs.context.add_init_script("globalThis.setTimeout = () => 0")

@@ -38,12 +38,19 @@ def chips(row: Locator) -> Locator:
 
 async def test_everybody_has_something_new(visit: Visit, demo: Demo) -> None:
     """A mention in the channel, and a direct conversation that is unread."""
+    page = await visit(story.TALKING[0])
+    tour = page.get_by_role("link", name="Start here")
+    await expect(tour).to_contain_text(re.compile(r"@( \d)? mentions?\s+4 unread"))
+    await expect(page.get_by_role("link", name="Eliza")).to_contain_text("1 unread")
     for user_id in story.TALKING:
-        page = await visit(user_id)
-        tour = page.get_by_role("link", name="Start here")
-        await expect(tour).to_contain_text(re.compile(r"@( \d)? mentions?\s+4 unread"))
-        await expect(page.get_by_role("link", name="Eliza")).to_contain_text("1 unread")
-        listed = (await demo.get(user_id, "/conversations"))["conversations"]
+        found = await demo.get(user_id, "/conversations", include="unread")
+        listed = found["conversations"]
+        (tour_id,) = [row["id"] for row in listed if row["name"] == "Start here"]
+        people = {row["id"]: {who["userId"] for who in row["participants"]} for row in listed}
+        unread = {row["id"]: row["unreadCount"] for row in listed}
+        assert unread[tour_id] == 4
+        assert found["unreadSummaries"][tour_id]["unreadMentionCount"] >= 1
+        assert [unread[key] for key, ids in people.items() if ids == {user_id, "eliza"}] == [1]
         kinds = [conversation["type"] for conversation in listed]
         assert kinds.count("group") == 2
         assert kinds.count("direct") >= 2

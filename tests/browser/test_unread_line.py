@@ -13,7 +13,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 UNREAD = 30
 WIDTH = 1280
-BELOW_PX = pytest.mark.parametrize(("below", "font"), [(2, "wide"), (30, "narrow"), (58, "wide")])
+BELOW_PX = pytest.mark.parametrize(
+    ("visit", "below", "font"),
+    [
+        ("page", 2, "wide"),
+        ("element", 58, "wide"),
+        pytest.param("page", 30, "narrow", marks=pytest.mark.long),
+        pytest.param("page", 58, "wide", marks=pytest.mark.long),
+        pytest.param("element", 2, "wide", marks=pytest.mark.long),
+        pytest.param("element", 30, "narrow", marks=pytest.mark.long),
+    ],
+    indirect=["visit"],
+)
 """How much of the unread messages does not fit: less than what counts as near the end."""
 HEIGHT_OF_UNREAD = """
     (log) => {

@@ -91,10 +91,11 @@ async def test_a_repeated_push_neither_counts_nor_rings(pushed: Pushed) -> None:
     assert await pushed.find("rung") == 1
 
 
-@pytest.mark.parametrize("data", ["", "no JSON", "null", "[]", '{"conversationId": 5}'])
-async def test_a_push_that_cannot_be_read_shows_something(pushed: Pushed, data: str) -> None:
-    await pushed.push(data)
-    assert [one["title"] for one in await pushed.shown()] == ["Talk"]
+async def test_a_push_that_cannot_be_read_shows_something(pushed: Pushed) -> None:
+    for count, data in enumerate(["", "no JSON", "null", "[]", '{"conversationId": 5}'], 1):
+        await pushed.push(data)
+        assert [one["title"] for one in await pushed.shown()] == ["Talk"], data
+        assert await pushed.find("rung") == count, data
 
 
 async def test_a_click_opens_the_conversation_in_the_tab(pushed: Pushed) -> None:
@@ -240,27 +241,26 @@ async def test_a_replaced_subscription_is_registered(pushed: Pushed) -> None:
     assert (await pushed.find("subscription"))["endpoint"] == current
 
 
-@pytest.mark.parametrize("name", ["deviceId", "endpoint", "publicKey"])
-async def test_a_subscription_that_is_not_the_known_one_is_made_again(
-    pushed: Pushed, name: str
-) -> None:
+async def test_a_subscription_that_is_not_the_known_one_is_made_again(pushed: Pushed) -> None:
     """By the page: the service has removed the device or has another key, or the worker could not
     register what has replaced it."""
     ((_, former),) = await pushed.devices()
-    await pushed.page.evaluate(
-        """async (name) => {
-          const settings = await caches.open("chat-aio-push");
-          const place = `${location.origin}/chat-aio/`;
-          const kept = await (await settings.match(place)).json();
-          const changed = { ...kept, [name]: "another" };
-          await settings.put(place, new Response(JSON.stringify(changed)));
-        }""",
-        name,
-    )
-    await pushed.log_in("ann")
-    current = (await pushed.find("subscription"))["endpoint"]
-    assert current != former
-    assert ("ann", current) in await pushed.devices()
+    for name in ("deviceId", "endpoint", "publicKey"):
+        await pushed.page.evaluate(
+            """async (name) => {
+              const settings = await caches.open("chat-aio-push");
+              const place = `${location.origin}/chat-aio/`;
+              const kept = await (await settings.match(place)).json();
+              const changed = { ...kept, [name]: "another" };
+              await settings.put(place, new Response(JSON.stringify(changed)));
+            }""",
+            name,
+        )
+        await pushed.log_in("ann")
+        current = (await pushed.find("subscription"))["endpoint"]
+        assert current != former, name
+        assert ("ann", current) in await pushed.devices(), name
+        former = current
 
 
 async def test_a_logout_leaves_other_workers_alone(pushed: Pushed) -> None:

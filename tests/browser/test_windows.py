@@ -89,14 +89,16 @@ async def test_a_window_moves_through_a_long_conversation(visit: Visit, demo: De
 
 
 async def test_one_step_leads_to_the_newest(visit: Visit, demo: Demo) -> None:
-    place, _ = await filled(demo)
+    place, ids = await filled(demo)
     linus = await visit("linus", place)
     log = main_list(linus)
     await scroll(log, to=100)
     await linus.get_by_role("button", name="to the newest message").click()
     await expect(log.get_by_text(f"number {COUNT - 1}", exact=True)).to_be_in_viewport()
     await numbers_in(log)
-    await scroll(log, to=100)
+    await linus.goto(f"{linus.url}/message/{ids[100]}")
+    await expect(log.get_by_text("number 100", exact=True)).to_be_in_viewport()
+    assert (await numbers_in(log))[-1] < COUNT - 1
     await linus.get_by_role("textbox", name="Message", exact=True).fill(f"number {COUNT}")
     await linus.keyboard.press("Enter")
     await expect(log.get_by_text(f"number {COUNT}", exact=True)).to_be_in_viewport()
@@ -115,6 +117,7 @@ async def test_a_link_leads_far_back_at_once(visit: Visit, demo: Demo) -> None:
     await numbers_in(log)
 
 
+@pytest.mark.long
 async def test_a_thread_is_a_window_too(visit: Visit, demo: Demo) -> None:
     place, _ = await discussed(demo)
     linus = await visit("linus", place)
@@ -123,8 +126,6 @@ async def test_a_thread_is_a_window_too(visit: Visit, demo: Demo) -> None:
     await scroll(log, to=0)
     await expect(log.get_by_text(f"{COUNT} replies")).to_be_attached()
     assert (await numbers_in(log))[-1] < COUNT - 1
-    await scroll(log, to=COUNT - 1)
-    await scroll(log, to=100)
     await linus.get_by_label("Message in the thread", exact=True).fill(f"number {COUNT}")
     await linus.keyboard.press("Enter")
     await expect(log.get_by_text(f"number {COUNT}", exact=True)).to_be_in_viewport()
@@ -150,6 +151,7 @@ async def test_a_link_leads_far_back_into_a_thread(visit: Visit, demo: Demo) -> 
     await numbers_in(log)
 
 
+@pytest.mark.usefixtures("quick_reconnects")
 async def test_whoever_reads_old_messages_stays_there_when_the_line_breaks(
     visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
 ) -> None:
@@ -266,11 +268,21 @@ async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> No
     await expect(row.locator("a")).to_be_focused()
     assert await row.evaluate("node => node.offsetTop") == top
     # Back again, nothing jumps: neither when the row comes back, nor when others do.
-    while (before := await nav.evaluate("(node) => node.scrollTop")) > 300:
-        await nav.evaluate("(node) => node.scrollBy(0, -300)")
-        for _ in range(2):
-            await linus.evaluate("() => new Promise(requestAnimationFrame)")
-        assert await nav.evaluate("(node) => node.scrollTop") == before - 300
+    tops = await nav.evaluate(
+        """async (node) => {
+          const tops = [];
+          while (node.scrollTop > 300) {
+            tops.push([node.scrollTop - 300]);
+            node.scrollBy(0, -300);
+            for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
+            tops.at(-1).push(node.scrollTop);
+            if (tops.at(-1)[0] !== node.scrollTop) break;
+          }
+          return tops;
+        }"""
+    )
+    assert [expected for expected, _ in tops] == [found for _, found in tops]
+    assert len(tops) > 10
     await expect(row).not_to_have_attribute("data-apart", "")
     await expect(row.locator("a")).to_be_focused()
     await nav.evaluate("(node) => node.scrollTo(0, node.scrollHeight)")

@@ -172,6 +172,7 @@ async def test_from_the_right_all_of_it_is_turned(visit: Visit, demo: Demo) -> N
     assert await fits(linus)
 
 
+@pytest.mark.long
 async def test_from_the_right_on_a_phone(visit: Visit, demo: Demo) -> None:
     place = await demo.direct("linus", "dennis")
     await demo.send("linus", place, "mine")

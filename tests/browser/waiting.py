@@ -13,13 +13,15 @@ WAITING = """
 """
 
 TIMERS = """
+    /** How many times as fast as usual a pause passes. */
+    let pace = 1;
     const timers = new Map();
     const notInTime = clearTimeout;
     globalThis.setTimeout = (work, ms) => {
       const id = inTime(() => {
         timers.delete(id);
         work();
-      }, ms);
+      }, ms / pace);
       timers.set(id, work);
       return id;
     };
