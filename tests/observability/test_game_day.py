@@ -20,6 +20,7 @@ from tests.support.processes import ROOT, without_own_variables
 
 RUNBOOK = (ROOT / "docs/operations/runbook.md").read_text()
 SECONDS = 240
+LONG = pytest.mark.long
 
 
 def test_the_rules_of_the_game_differ_in_their_durations_alone() -> None:
@@ -125,8 +126,7 @@ async def play(name: str) -> list[dict[str, Any]]:
     find_prometheus() is None and "CI" not in os.environ,
     reason="no prometheus on PATH: apt-get install prometheus",
 )
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["killed-process", "bad-row"])
+@pytest.mark.parametrize("name", ["killed-process", pytest.param("bad-row", marks=LONG)])
 async def test_it_is_played(name: str) -> None:
     """What fails is an exit code."""
     (played,) = await play(name)
