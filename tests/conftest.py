@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if _place() is not None:
         # A mongod of a test's own waits for its disk at each write of a majority.
         os.environ.setdefault(TEMPORARY, str(MEMORY))
+        _remove_folders_of_killed_runs()
     if URL in os.environ:
         return
     for left in MEMORY.glob(f"{PREFIX}*"):
@@ -117,6 +119,14 @@ def _place() -> Path | None:
     """Memory, where there is enough for all that a run writes; else where temporary files go."""
     roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES
     return MEMORY if roomy else None
+
+
+def _remove_folders_of_killed_runs() -> None:
+    """pytest keeps them for three days, and they take memory."""
+    for lock in MEMORY.glob("pytest-of-*/pytest-*/.lock"):
+        with suppress(OSError, ValueError):
+            if not Path("/proc", str(int(lock.read_text()))).exists():
+                shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def _is_abandoned(lock: Path) -> bool:

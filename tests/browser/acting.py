@@ -82,13 +82,15 @@ async def begun(page: Page, place: str) -> None:
 
 HURRY = """() => {
   const { setTimeout } = globalThis;
-  globalThis.setTimeout = (work, ms = 0, ...given) => setTimeout(work, ms / 10, ...given);
+  // No pause is longer than half a minute. Longer timers wait for a heartbeat.
+  globalThis.setTimeout = (work, ms = 0, ...given) =>
+    setTimeout(work, ms > 30_000 ? ms : ms / 10, ...given);
 }"""
 
 
 async def hurry(page: Page) -> None:
     """From here on the page's scripts pause a tenth as long. What waits for an answer by
-    `AbortSignal.timeout` stays as patient."""
+    `AbortSignal.timeout`, or for a heartbeat, stays as patient."""
     await page.evaluate(HURRY)
 
 

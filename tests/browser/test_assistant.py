@@ -18,7 +18,7 @@ async def test_its_words_are_seen_as_they_come(
     visit: Visit, demo: Demo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Until they have been seen they come slowly, so that a busy machine does not miss them.
-    monkeypatch.setattr(assistant, "SECONDS_PER_WORD", 0.2)
+    monkeypatch.setattr(assistant, "SECONDS_PER_WORD", 0.5)
     place = await demo.direct("linus", "eliza")
     linus = await visit("linus", place)
     await write(linus, "Are you there?")

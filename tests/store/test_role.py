@@ -40,7 +40,8 @@ async def mongod(port: int) -> AsyncIterator[Guarded]:
     """Without databases; the users of each test are those of its databases."""
     async with administered(port) as found:
         yield found
-        for name in await found.admin.list_database_names():
+        users = (await found.admin.admin.command("usersInfo", {"forAllDBs": True}))["users"]
+        for name in {*await found.admin.list_database_names(), *(user["db"] for user in users)}:
             if name.startswith("chat"):
                 await found.admin[name].command("dropAllUsersFromDatabase")
                 await found.admin[name].command("dropAllRolesFromDatabase")
@@ -165,6 +166,11 @@ async def test_missing_rights_name_the_role(mongod: Guarded) -> None:
             with pytest.raises(SetupError) as failed:
                 await Chat(client[name]).open()
             assert "the role of docs/operations/mongodb.md" in str(failed.value), lacking
+    with pytest.raises(AssertionError) as ended:
+        async with Service(mongod.url("chat", name), name, "--auth-header", "X-User").running():
+            pass
+    (line,) = str(ended.value).splitlines()
+    assert line == f"Error: {failed.value}"
 
 
 async def test_serve_starts_as_it_and_enforces_bans(service: Client) -> None:

@@ -301,9 +301,9 @@ async def test_another_process_takes_over_from_one_that_has_died(
     with patch.object(PositionLease, "release", lambda _: asyncio.sleep(0)):
         await dying.close()
     await chat.api.send_message("ada", group, "1")
+    over = [{"$set": {"until": "$$NOW"}}]
+    await database["settings"].update_one({"_id": "webhooks:default"}, over)
     async with Chat(database, plugins=[quick(receiver.url)]):
-        over = [{"$set": {"until": "$$NOW"}}]
-        await database["settings"].update_one({"_id": "webhooks:default"}, over)
         await until(lambda: receiver.texts(group) == ["1"])
 
 

@@ -47,6 +47,7 @@ async def test_failovers(
                 # No other one is elected until it is noticed that this one is away.
                 voter = next(member for member in members.members if member is not primary)
                 members.pause(voter)
+                caplog.clear()
                 await members.kill(primary)
                 await until(lambda: AWAY in caplog.text)
                 members.resume(voter)
@@ -57,7 +58,9 @@ async def test_failovers(
                 await insist(alice, conversation_id, f"{fault}, {number}")
             if fault == "killed":
                 await until(lambda: BACK in caplog.text)
-                assert [caplog.text.count(line) for line in (AWAY, BACK)] == [1, 1]
+                # On a busy machine another election may follow, which is two further lines.
+                away, back = (caplog.text.count(line) for line in (AWAY, BACK))
+                assert 0 <= away - back <= 1
                 await members.restart(primary)
             await members.wait_healthy()
         await insist(alice, conversation_id, LAST)

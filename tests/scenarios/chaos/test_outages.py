@@ -20,7 +20,7 @@ from tests.scenarios.chaos.service import Service
 from tests.support.replica_set import ReplicaSet
 
 PROCESSES = 3
-ASKING = 30
+ASKING, ASKING_LONG = 8, 30
 """So many people ask each process at once."""
 ANSWERED_WITHIN = ClientTimeout(total=30)
 """What is promised is the storage's timeout (3 s here) and a second; a busy machine adds to it, and
@@ -63,7 +63,9 @@ class Asked:
 
 
 @asynccontextmanager
-async def asked(services: list[Service], conversation_id: str) -> AsyncIterator[Asked]:
+async def asked(
+    services: list[Service], conversation_id: str, asking_each: int
+) -> AsyncIterator[Asked]:
     """While open, everything is asked all the time."""
     seen = Asked()
     path = f"/conversations/{conversation_id}/messages"
@@ -71,7 +73,7 @@ async def asked(services: list[Service], conversation_id: str) -> AsyncIterator[
         asking = [
             asyncio.create_task(act(session, service.address, path))
             for service in services
-            for act in [seen.patiently, seen.impatiently] * (ASKING // 2)
+            for act in [seen.patiently, seen.impatiently] * (asking_each // 2)
         ]
         asking += [
             asyncio.create_task(
@@ -119,7 +121,7 @@ async def recovered(service: Service) -> None:
                 await asyncio.sleep(0.1)
 
 
-async def suffer(tmp_path: Path, outages: list[tuple[str, float]]) -> None:
+async def suffer(tmp_path: Path, outages: list[tuple[str, float]], asking_each: int) -> None:
     async with ReplicaSet(tmp_path) as members:
         logs = [tmp_path / f"service{number}.log" for number in range(PROCESSES)]
         services = [Service(members.url, log, memory=1_000) for log in logs]
@@ -127,7 +129,7 @@ async def suffer(tmp_path: Path, outages: list[tuple[str, float]]) -> None:
             await asyncio.gather(*(service.start() for service in services))
             conversation_id = await prepared(services[0])
             for kind, seconds in outages:
-                async with asked(services, conversation_id) as seen:
+                async with asked(services, conversation_id, asking_each) as seen:
                     await away(members, kind, seconds)
                     await members.wait_healthy()
                     await asyncio.gather(*map(recovered, services))
@@ -155,6 +157,10 @@ async def prepared(service: Service) -> str:
         return found
 
 
+async def test_every_process_comes_back_after_an_outage(tmp_path: Path) -> None:
+    await suffer(tmp_path, [(KINDS[0], 4.0)], ASKING)
+
+
 @pytest.mark.long
 async def test_every_process_comes_back_after_many_outages(tmp_path: Path) -> None:
     """Three processes in each, on a machine that is busy; CHAT_AIO_CHAOS_OUTAGES for more."""
@@ -167,7 +173,7 @@ async def test_every_process_comes_back_after_many_outages(tmp_path: Path) -> No
     try:
         chance = random.Random(7)
         outages = [(KINDS[number % 3], chance.uniform(5, 40)) for number in range(count)]
-        await suffer(tmp_path, outages)
+        await suffer(tmp_path, outages, ASKING_LONG)
     finally:
         for process in burning:
             process.terminate()
