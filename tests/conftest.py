@@ -85,7 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.collectonly or hasattr(config, "workerinput"):
         return
     if _place() is not None:
-        # A mongod of a test's own waits for its disk at each write of a majority.
+        # On a disk, a mongod that a test starts waits at each majority write.
         os.environ.setdefault(TEMPORARY, str(MEMORY))
         _remove_folders_of_killed_runs()
     if URL in os.environ:

@@ -17,6 +17,7 @@ from chat_aio.actions import leases
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.leases import Lease
 from tests.conftest import Database, MakeChat
+from tests.support.ageing import expire_lease
 from tests.support.people import PATIENCE
 from tests.support.processes import ROOT, without_own_variables
 
@@ -233,12 +234,6 @@ async def fence_of(process: asyncio.subprocess.Process) -> int:
     return int(found.removeprefix("held "))
 
 
-async def expire(database: Database) -> None:
-    """Let the time of the lease pass, whose holder is no more."""
-    over = [{"$set": {"until": "$$NOW"}}]
-    await database["settings"].update_one({"_id": "lease:work"}, over)
-
-
 @pytest.mark.new_database
 async def test_a_holder_that_is_paused_or_killed_is_replaced(
     mongo_url: str, database: Database
@@ -257,12 +252,12 @@ async def test_a_holder_that_is_paused_or_killed_is_replaced(
                     pass
             other.kill()
             await asyncio.wait_for(other.wait(), PATIENCE)
-            await expire(database)
+            await expire_lease(database, "lease:work")
             third = await fence_of(one)
         async with holder(mongo_url, database.name) as last:
             one.kill()
             await asyncio.wait_for(one.wait(), PATIENCE)
-            await expire(database)
+            await expire_lease(database, "lease:work")
             fourth = await fence_of(last)
     # Higher by more than one where a busy machine has cost a holder its lease.
     assert 0 < first < second < third < fourth

@@ -57,7 +57,7 @@ async def test_archived_conversations_have_their_own_list(visit: Visit, demo: De
     await linus.get_by_role("menuitem", name="Archive", exact=True).click()
     for page in (linus, other):
         await expect(row(page, "Kernel")).to_have_count(0)
-    # Of what comes in quick succession, the archive is asked for once.
+    # Messages in quick succession lead to one request for the archive.
     await hurry(linus)
     await demo.write("dennis", kernel, "Anybody here?")
     await linus.get_by_role("link", name="Archived").click()

@@ -149,7 +149,7 @@ async def test_a_thread_is_read_though_much_happens_elsewhere(empty: Page) -> No
         await open();
         await store.open("c");
         await store.openThread("m1");
-        // A tenth of the second, as often interrupted.
+        // A tenth of a second, with as many interruptions.
         globalThis.setTimeout = (work, ms) => inTime(work, ms / 10);
         store.setThreadReading(true);
         const begun = performance.now();

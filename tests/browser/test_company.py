@@ -121,7 +121,7 @@ async def test_pings_that_fail_are_not_in_the_way(
 
 @pytest.fixture
 def short_absence(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who has left is missed after a moment, not after the seconds that a reload may take."""
+    """Users are offline a moment after they leave, not after the seconds that a reload may take."""
     monkeypatch.setattr(application, "Presence", partial(Presence, offline_delay_ms=500))
 
 

@@ -172,7 +172,7 @@ async def test_a_search_has_filters(visit: Visit, demo: Demo) -> None:
     await demo.send("grace", place, "another moth")
     await demo.send("dennis", await demo.direct("linus", "dennis"), "a third moth")
     linus = await visit("linus")
-    # It is searched for when nothing more is typed for a moment.
+    # The search begins when nothing has been typed for a moment.
     await hurry(linus)
     rows = linus.get_by_role("region", name="Search results").locator(".found-body")
     for query, found in (

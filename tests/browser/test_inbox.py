@@ -14,7 +14,7 @@ async def test_threads_tell_of_new_replies_until_they_are_seen(visit: Visit, dem
     place = await demo.group("linus", "dennis", name="Kernel")
     root = await demo.write("linus", place, "Who takes the scheduler?")
     linus = await visit("linus")
-    # Of replies in quick succession, the threads are asked for once.
+    # Replies in quick succession lead to one request for the threads.
     await hurry(linus)
     threads = linus.get_by_role("link", name="Threads")
     await expect(threads).to_have_accessible_name("Threads")

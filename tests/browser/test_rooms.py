@@ -166,7 +166,7 @@ async def test_one_waits_no_longer_than_slow_mode_lasts(
     await demo.patch("linus", here, slowModeSeconds=3_600)
     root = await demo.write("dennis", conversation_id, "One")
     dennis = await visit("dennis", f"{conversation_id}/{root['id']}")
-    # It is counted more often than each second.
+    # The countdown runs more often than once a second.
     await hurry(dennis)
     await write(dennis, "Two", in_thread=True)
     answer = dennis.get_by_label("Message in the thread", exact=True)

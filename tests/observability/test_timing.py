@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any, get_args
@@ -19,7 +19,9 @@ from chat_aio.store.primary import PrimaryWatch
 from chat_aio.web import request_body
 from tests.conftest import MakePeople
 from tests.observability.conftest import Measure, Measured
-from tests.support.people import BASE, PATIENCE
+from tests.support.people import BASE, PATIENCE, Person
+
+People = Callable[[str], Person]
 
 
 class Noted(Observer):
@@ -77,14 +79,25 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-async def test_the_time_of_a_hook_is_what_it_took(measure: Measure, clock: Clock) -> None:
-    noted = Noted()
+def that_takes_a_minute(clock: Clock) -> Hooks:
+    """Hooks of which one lets a minute pass."""
 
     async def can_read(asked: Any) -> bool:
         clock.ahead += 60
         return True
 
-    measured = await measure(Hooks(can_read=can_read), observers=(noted,))
+    return Hooks(can_read=can_read)
+
+
+@pytest.fixture
+async def slow(serve: MakePeople, clock: Clock) -> People:
+    """People whose requests for a conversation are slow."""
+    return await serve(hooks=that_takes_a_minute(clock), slow_request_seconds=60.0)
+
+
+async def test_the_time_of_a_hook_is_what_it_took(measure: Measure, clock: Clock) -> None:
+    noted = Noted()
+    measured = await measure(that_takes_a_minute(clock), observers=(noted,))
     group = await measured("alice").group()
     assert (await measured("alice").get(f"/conversations/{group}")).status == 200
     assert 60 <= noted.seconds < 120
@@ -101,17 +114,12 @@ async def test_calls_of_mongodb_are_timed(measured: Measured) -> None:
 
 
 async def test_a_slow_request_says_where_its_time_went(
-    serve: MakePeople, caplog: pytest.LogCaptureFixture, clock: Clock
+    slow: People, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def can_read(asked: Any) -> bool:
-        clock.ahead += 60
-        return True
-
-    person = await serve(hooks=Hooks(can_read=can_read), slow_request_seconds=60.0)
-    group = await person("alice").group()
+    group = await slow("alice").group()
     with caplog.at_level(logging.WARNING, "chat_aio.web.slow_requests"):
-        await person("alice").get("/conversations?limit=x")
-        await person("alice").get(f"/conversations/{group}")
+        await slow("alice").get("/conversations?limit=x")
+        await slow("alice").get(f"/conversations/{group}")
     (record,) = [logged for logged in caplog.records if logged.name == "chat_aio.web.slow_requests"]
     fields = record.__dict__
     assert fields["route"] == f"{BASE}/conversations/{{conversation_id}}"
@@ -122,17 +130,12 @@ async def test_a_slow_request_says_where_its_time_went(
 
 
 async def test_a_wait_for_a_primary_makes_no_request_slow(
-    serve: MakePeople, caplog: pytest.LogCaptureFixture, clock: Clock
+    slow: People, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def can_read(asked: Any) -> bool:
-        clock.ahead += 60
-        return True
-
-    person = await serve(hooks=Hooks(can_read=can_read), slow_request_seconds=60.0)
-    group = await person("alice").group()
+    group = await slow("alice").group()
     for away, named in ((60.0, 0), (0.0, 1)):
         with patch.object(PrimaryWatch, "away_since", return_value=away):
-            await person("alice").get(f"/conversations/{group}")
+            await slow("alice").get(f"/conversations/{group}")
         assert caplog.text.count("slow: GET") == named, away
 
 

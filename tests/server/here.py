@@ -4,15 +4,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from chat_aio.server.app import make_served
 from chat_aio.server.sources import settings_from
+from tests.support.people import BASE
 
 
-@asynccontextmanager
-async def served_here(mongo_url: str, database: str, **given: Any) -> AsyncIterator[str]:
-    """Serve with these settings; gives the address of the chat."""
+async def app_here(mongo_url: str, database: str, **given: Any) -> web.Application:
+    """The app with these settings."""
     settings = settings_from(
         mongo_url=mongo_url,
         database=database,
@@ -26,5 +27,11 @@ async def served_here(mongo_url: str, database: str, **given: Any) -> AsyncItera
             **given,
         },
     )
-    async with TestServer(await make_served(settings)) as server:
-        yield str(server.make_url("/api/chat"))
+    return await make_served(settings)
+
+
+@asynccontextmanager
+async def served_here(mongo_url: str, database: str, **given: Any) -> AsyncIterator[str]:
+    """Serve with these settings; gives the address of the chat."""
+    async with TestServer(await app_here(mongo_url, database, **given)) as server:
+        yield str(server.make_url(BASE))

@@ -18,11 +18,10 @@ from chat_aio.errors import HostUnavailable
 from chat_aio.hooks import PermissionContext
 from chat_aio.schema.models import Conversation
 from chat_aio.server import host
-from chat_aio.server.app import make_served
 from chat_aio.server.host import HostURL
 from chat_aio.server.host_permissions import HostPermissions
-from chat_aio.server.sources import settings_from
 from tests.conftest import Database
+from tests.server.here import app_here
 from tests.support.backend import WEBHOOK_SECRET, Backend
 from tests.support.people import BASE, PATIENCE, Answer, Tab, app_caught_up
 from tests.support.tokens import SECRET, bearer, token_of
@@ -71,19 +70,15 @@ async def start(
     monkeypatch.setattr(host, "RESTING_SECONDS", 0.0)
 
     async def make(**given: Any) -> Standalone:
-        settings = settings_from(
-            mongo_url=mongo_url,
-            database=database.name,
+        app = await app_here(
+            mongo_url,
+            database.name,
             jwt_key=SECRET,
             service_users=["shop"],
             webhook_secret=WEBHOOK_SECRET,
-            quotas="null",
-            replay_buffer_seconds="1",
-            metrics=False,
-            # On a busy machine, what takes long has not failed.
-            **{"hook_timeout_seconds": "60", "storage_timeout_seconds": "60", **given},
+            **given,
         )
-        return Standalone(await aiohttp_client(await make_served(settings)))
+        return Standalone(await aiohttp_client(app))
 
     return make
 

@@ -40,3 +40,9 @@ async def age(database: Database, minutes: float = 10) -> None:
         times[name] = {"$cond": [is_there, then, "$$REMOVE"]}
     aged = {"$map": {"input": "$participants", "in": {"$mergeObjects": ["$$this", times]}}}
     await database["conversations"].update_many({}, [{"$set": {"participants": aged}}])
+
+
+async def expire_lease(database: Database, lease_id: str) -> None:
+    """Let the time of a lease pass, which its holder does not renew."""
+    over: list[dict[str, Any]] = [{"$set": {"until": "$$NOW"}}]
+    await database["settings"].update_one({"_id": lease_id}, over)

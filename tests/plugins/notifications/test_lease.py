@@ -22,6 +22,7 @@ from tests.plugins.notifications.telling import (
     ready,
     worker_of,
 )
+from tests.support.ageing import expire_lease
 from tests.support.hosts import connected
 from tests.support.processes import until
 from tests.support.saboteurs import prove
@@ -34,7 +35,7 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat, database: 
     assert not await other.take()
     await one.renew()
     assert not await other.take()
-    await database["settings"].update_one({"_id": NAME}, [{"$set": {"until": "$$NOW"}}])
+    await expire_lease(database, NAME)
     assert await other.take()
     assert other.fence == one.fence + 1
     with pytest.raises(LeaseLost):
@@ -180,7 +181,7 @@ async def test_another_process_takes_over_from_one_that_has_died(
     assert held is not None
     assert held["until"].replace(tzinfo=UTC) > datetime.now(UTC) - timedelta(seconds=1)
     await sender.api.send_message("ada", group.id, "1")
-    await database["settings"].update_one({"_id": NAME}, [{"$set": {"until": "$$NOW"}}])
+    await expire_lease(database, NAME)
     second = await opened(database, told)
     await until(lambda: told.of("bob") == ["1"])
     after = await database["settings"].find_one({"_id": NAME})
@@ -204,7 +205,7 @@ async def test_a_holder_that_has_lost_it_stops(database: Database) -> None:
     await eventually(has_stopped)
     group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
     await chat.api.send_message("ada", group.id, "1")
-    await database["settings"].update_one({"_id": NAME}, {"$set": {"until": datetime.now(UTC)}})
+    await expire_lease(database, NAME)
     await all_told(database, 1)
     await chat.close()
     assert told.of("bob") == ["1"]

@@ -302,7 +302,7 @@ async def people_in_a_group(
 
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(10_000, marks=pytest.mark.long)])
-async def test_thousands_of_dead_endpoints_do_not_stall_the_others(
+async def test_many_dead_endpoints_do_not_stall_the_others(
     serve: MakePeople, database: Database, service: PushService, count: int
 ) -> None:
     """They never answer; somebody else is told meanwhile."""

@@ -28,6 +28,7 @@ from tests.plugins.webhooks.receiving import (
     ready,
     receiving,
 )
+from tests.support.ageing import expire_lease
 from tests.support.processes import until
 from tests.support.saboteurs import prove
 
@@ -301,8 +302,7 @@ async def test_another_process_takes_over_from_one_that_has_died(
     with patch.object(PositionLease, "release", lambda _: asyncio.sleep(0)):
         await dying.close()
     await chat.api.send_message("ada", group, "1")
-    over = [{"$set": {"until": "$$NOW"}}]
-    await database["settings"].update_one({"_id": "webhooks:default"}, over)
+    await expire_lease(database, LEASE["_id"])
     async with Chat(database, plugins=[quick(receiver.url)]):
         await until(lambda: receiver.texts(group) == ["1"])
 
@@ -337,7 +337,7 @@ async def test_a_holder_that_has_lost_it_stops(
 
         await eventually(has_stopped)
         await chat.api.send_message("ada", group, "1")
-        await database["settings"].update_one(LEASE, {"$set": {"until": datetime.now(UTC)}})
+        await expire_lease(database, LEASE["_id"])
         await until(lambda: receiver.texts(group) == ["1"])
 
 
